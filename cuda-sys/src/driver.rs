@@ -1,0 +1,124 @@
+//! The driver's library: loaded at first use, or linked with the feature `link`.
+//!
+//! Nothing here has to be called: the driver's functions load it themselves, and answer
+//! [`CUDA_ERROR_SHARED_OBJECT_INIT_FAILED`](crate::CUresult) when there is none and
+//! [`CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND`](crate::CUresult) when the driver is too old to have that one function.
+//! This module tells *why* in words, and lets a program choose the library.
+//!
+//! The library is never unloaded. Every function here may be called from any thread.
+
+mod error;
+#[cfg_attr(unix, path = "driver/unix.rs")]
+#[cfg_attr(windows, path = "driver/windows.rs")]
+mod os;
+#[cfg(not(feature = "link"))]
+mod symbol;
+
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+pub use crate::entry_points::Function;
+use crate::{CUresult, bindings};
+pub use error::{Attempt, LoadError, Refusal};
+#[cfg(not(feature = "link"))]
+pub(crate) use symbol::Symbol;
+
+/// Names the library to load, and no other is tried: `CUDA_SYS_DRIVER=/path/to/libcuda.so.1`.
+pub const OVERRIDE: &str = "CUDA_SYS_DRIVER";
+
+/// Every function of the header that this crate was built from. A driver may lack some: ask [`symbol`].
+pub const FUNCTIONS: &[Function] = bindings::FUNCTIONS;
+
+static LIBRARY: OnceLock<os::Library> = OnceLock::new();
+
+/// Loads the driver now, unless it is loaded already: from the file that [`OVERRIDE`] names, else from the places where
+/// drivers are installed.
+///
+/// # Errors
+///
+/// [`LoadError`] says what was tried and why each was refused. A later call tries again.
+pub fn load() -> Result<(), LoadError> {
+    library().map(drop)
+}
+
+/// Loads the driver from `file`, before the first call into it.
+///
+/// # Errors
+///
+/// [`LoadError`] if the file is not a driver, or if another driver is loaded already: a process has one.
+pub fn load_from(file: impl AsRef<Path>) -> Result<(), LoadError> {
+    let file = file.as_ref();
+    let library = load_once(&[file.as_os_str()])?;
+    let is_same = |loaded: &Path| matches!((loaded.canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    match path_of(library) {
+        Some(loaded) if !is_same(&loaded) => Err(LoadError::one(file, Refusal::AnotherIsLoaded(loaded))),
+        _ => Ok(()),
+    }
+}
+
+/// The file of the driver in use; `None` while none is loaded.
+pub fn path() -> Option<PathBuf> {
+    path_of(linked_or_loaded()?)
+}
+
+/// Whether there is a driver, which this loads if need be. It may be there without any device.
+pub fn is_available() -> bool {
+    load().is_ok()
+}
+
+/// The address of a function that the driver exports, such as `c"cuStreamGetCaptureInfo_v2"`; `None` if it does not, or
+/// if there is no driver. Reaches functions that are newer or older than the header.
+pub fn symbol(name: &CStr) -> Option<NonNull<c_void>> {
+    library().ok()?.symbol(name)
+}
+
+fn library() -> Result<&'static os::Library, LoadError> {
+    if let Some(library) = linked_or_loaded() {
+        return Ok(library);
+    }
+    match std::env::var_os(OVERRIDE).filter(|value| !value.is_empty()) {
+        Some(file) => load_once(&[&file]),
+        None => load_once(&os::CANDIDATES.map(OsStr::new)),
+    }
+}
+
+fn linked_or_loaded() -> Option<&'static os::Library> {
+    if cfg!(feature = "link") { Some(LIBRARY.get_or_init(os::Library::process)) } else { LIBRARY.get() }
+}
+
+fn load_once(candidates: &[&OsStr]) -> Result<&'static os::Library, LoadError> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(library) = linked_or_loaded() {
+        return Ok(library);
+    }
+    let mut attempts = Vec::new();
+    for candidate in candidates {
+        match open(candidate) {
+            Ok(library) => return Ok(LIBRARY.get_or_init(|| library)),
+            Err(why) => attempts.push(Attempt { library: PathBuf::from(candidate), why }),
+        }
+    }
+    Err(LoadError::new(attempts))
+}
+
+/// Opens a library and makes sure that it is a driver.
+fn open(candidate: &OsStr) -> Result<os::Library, Refusal> {
+    let library = os::Library::open(candidate).map_err(Refusal::NotLoaded)?;
+    let address = library.symbol(c"cuDriverGetVersion").ok_or(Refusal::NotADriver)?;
+    // SAFETY: `cuDriverGetVersion` has had this signature in every driver and in the stub.
+    let get_version =
+        unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut c_int) -> CUresult>(address) };
+    let mut version = 0;
+    // SAFETY: the pointer is valid; the function may be called at any time, also before `cuInit`.
+    match unsafe { get_version(&raw mut version) } {
+        CUresult::CUDA_ERROR_STUB_LIBRARY => Err(Refusal::Stub(path_of(&library))),
+        _ => Ok(library),
+    }
+}
+
+fn path_of(library: &os::Library) -> Option<PathBuf> {
+    os::file_of(library.symbol(c"cuDriverGetVersion")?)
+}
