@@ -37,13 +37,15 @@ pub fn generate(include: &Path, clang_args: &[String], with_comments: bool) -> R
     let (functions, mut items) = entry_points::split(file.items, &macros);
     let enumerators = enums::name_in_debug(&mut items);
     let constants = macros.constants(&items, &enumerators);
-    let items = items.iter().map(ToTokens::to_token_stream);
-    let lines: Vec<String> = items.chain(constants).chain(functions).map(|tokens| tokens.to_string()).collect();
+    let items = items.iter().map(ToTokens::to_token_stream).chain(constants);
+    let lines: Vec<String> = items.map(|item| item.to_string()).chain(functions).collect();
     Ok(lines.join("\n"))
 }
 
 /// What every reader of a `cuda.h` needs: its own items alone, enums as newtypes.
 pub fn builder(include: &Path, clang_args: &[String], with_comments: bool) -> bindgen::Builder {
+    // Left out, bindgen would ask the compiler at hand, and the output would vary.
+    let rust = bindgen::RustTarget::stable(85, 0).unwrap_or_default();
     bindgen::Builder::default()
         .header(include.join("cuda.h").to_string_lossy())
         .clang_args(clang_args)
@@ -51,6 +53,9 @@ pub fn builder(include: &Path, clang_args: &[String], with_comments: bool) -> bi
         .default_enum_style(bindgen::EnumVariation::NewType { is_bitfield: false, is_global: false })
         .prepend_enum_name(false)
         .generate_comments(with_comments)
+        .use_core()
+        .ctypes_prefix("::core::ffi")
+        .rust_target(rust)
         .rust_edition(bindgen::RustEdition::Edition2024)
         .formatter(bindgen::Formatter::None)
 }

@@ -32,16 +32,14 @@ pub unsafe fn load(provisioned: &Path) -> Result<PathBuf, NoLibclang> {
 /// The arguments that give libclang a `stddef.h`: none when it has its own, else the C compiler's folder of builtin
 /// headers. A libclang without the clang around it, such as pip's, has none.
 pub fn builtin_headers(target: &str) -> Vec<String> {
-    let has_own = bindgen::Builder::default()
-        .header_contents("builtin.h", "#include <stddef.h>")
-        .clang_args(["-target", target])
-        .generate()
-        .is_ok();
+    // A question that clang answers without a diagnostic, which it would print.
+    let question = "#if __has_include(<stddef.h>)\nint has_builtin_headers;\n#endif\n";
+    let asked = bindgen::Builder::default().header_contents("builtin.h", question).clang_args(["-target", target]);
+    let has_own = asked.generate().is_ok_and(|answer| answer.to_string().contains("has_builtin_headers"));
     if has_own {
-        Vec::new()
-    } else {
-        compiler_headers(target).map_or_else(Vec::new, |dir| vec!["-isystem".into(), dir])
+        return Vec::new();
     }
+    compiler_headers(target).map_or_else(Vec::new, |folder| vec!["-isystem".to_owned(), folder])
 }
 
 fn compiler_headers(target: &str) -> Option<String> {

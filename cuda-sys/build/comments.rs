@@ -28,50 +28,44 @@ fn push(out: &mut String, line: &str) {
 }
 
 fn prose(line: &str) -> String {
-    for (command, heading) in [("\\return", "**Returns**"), ("\\sa", "**See also**"), ("\\note", "**Note:**")] {
-        if let Some(rest) = line.strip_prefix(command) {
-            return format!("\n{heading} {}", words(rest.trim_start_matches('s')));
+    let (command, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    match command {
+        "\\brief" => words(rest),
+        "\\return" | "\\returns" => format!("\n**Returns** {}", words(rest)),
+        "\\sa" | "\\see" => format!("\n**See also** {}", words(rest)),
+        "\\note" => format!("\n**Note:** {}", words(rest)),
+        _ if command.starts_with("\\param") => {
+            let (name, text) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest, ""));
+            format!("* `{name}` {}", words(text))
         }
-    }
-    if let Some(rest) = line.strip_prefix("\\param") {
-        let rest = rest.trim_start_matches("[in]").trim_start_matches("[out]").trim();
-        let (name, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        return format!("* `{name}` {}", words(text));
-    }
-    let hidden = ["\\brief", "\\ingroup", "\\defgroup", "\\addtogroup", "@{", "@}", "\\notefnerr", "\\note_"];
-    match hidden.iter().find_map(|command| line.strip_prefix(command)) {
-        Some(rest) if line.starts_with("\\brief") => words(rest.trim()),
-        Some(_) => String::new(),
-        None => words(line),
+        // Groups, and notes that Doxygen would expand.
+        "\\ingroup" | "\\defgroup" | "\\addtogroup" | "@{" | "@}" => String::new(),
+        _ if command.starts_with("\\note") => String::new(),
+        _ => words(line),
     }
 }
 
 /// Names as code, markup that Markdown would take for its own as text.
 fn words(text: &str) -> String {
-    let mut out = String::new();
+    let mut words = Vec::new();
     let mut as_code = false;
-    for word in text.split(' ') {
-        if !out.is_empty() {
-            out.push(' ');
-        }
+    for word in text.split_whitespace() {
         if matches!(word, "\\p" | "\\c" | "\\ref" | "\\b" | "\\e") {
             as_code = true;
             continue;
         }
-        match word.strip_prefix("::").or(as_code.then_some(word)) {
+        words.push(match word.strip_prefix("::").or(as_code.then_some(word)) {
             Some(name) => {
-                let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(name.len());
-                let (name, rest) = name.split_at(end);
-                if !name.is_empty() {
-                    out.push_str(&format!("`{name}`"));
-                }
-                out.push_str(&escape(rest));
+                let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+                let (name, rest) = name.split_at(name.find(|c| !is_name(c)).unwrap_or(name.len()));
+                let name = if name.is_empty() { String::new() } else { format!("`{name}`") };
+                name + &escape(rest)
             }
-            None => out.push_str(&escape(word)),
-        }
+            None => escape(word),
+        });
         as_code = false;
     }
-    out
+    words.join(" ")
 }
 
 fn escape(text: &str) -> String {

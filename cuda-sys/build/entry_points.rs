@@ -1,6 +1,7 @@
 //! The driver's functions, as one `functions!` table that `src/entry_points.rs` turns into loaded or linked ones.
 
 use std::collections::{HashMap, HashSet};
+use std::iter;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -8,8 +9,9 @@ use syn::{ForeignItem, ForeignItemFn, Item};
 
 use crate::macros::Macros;
 
-/// Takes the functions out of bindgen's items, and gives the table and the other names of its rows instead.
-pub fn split(items: Vec<Item>, macros: &Macros) -> (Vec<TokenStream>, Vec<Item>) {
+/// Takes the functions out of bindgen's items. In their place: the lines of the table, and of the other names of its
+/// rows.
+pub fn split(items: Vec<Item>, macros: &Macros) -> (Vec<String>, Vec<Item>) {
     let mut functions = Vec::new();
     let mut others = Vec::new();
     for item in items {
@@ -24,17 +26,18 @@ pub fn split(items: Vec<Item>, macros: &Macros) -> (Vec<TokenStream>, Vec<Item>)
     (table(&functions, &macros.names_of_functions()), others)
 }
 
-fn table(functions: &[ForeignItemFn], names: &HashMap<String, Vec<String>>) -> Vec<TokenStream> {
+fn table(functions: &[ForeignItemFn], names: &HashMap<String, Vec<String>>) -> Vec<String> {
     let rows: Vec<Row<'_>> = functions.iter().map(|function| Row::new(function, names)).collect();
     let taken: HashSet<&String> = rows.iter().map(|row| &row.name).collect();
-    let entries = rows.iter().map(Row::entry);
-    let table = quote!(functions! { #(#entries)* });
+    let entries = rows.iter().map(|row| row.entry().to_string());
     let aliases = rows.iter().flat_map(|row| {
-        let name = format_ident!("{}", row.name);
-        let aliases = row.aliases.iter().filter(|alias| !taken.contains(alias)).map(|alias| format_ident!("{alias}"));
-        aliases.map(move |alias| quote!(#[doc(inline)] pub use self::#name as #alias;)).collect::<Vec<_>>()
+        row.aliases.iter().filter(|alias| !taken.contains(alias)).map(|alias| {
+            let (name, alias) = (format_ident!("{}", row.name), format_ident!("{alias}"));
+            quote!(#[doc(inline)] pub use self::#name as #alias;).to_string()
+        })
     });
-    std::iter::once(table).chain(aliases).collect()
+    let table = iter::once("functions! {".to_owned()).chain(entries).chain(iter::once("}".to_owned()));
+    table.chain(aliases).collect()
 }
 
 struct Row<'a> {

@@ -1,0 +1,210 @@
+//! The table of places, on fake trees.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+#[path = "../build/find.rs"]
+#[expect(dead_code, reason = "the build script tells cargo which variables are read")]
+mod find;
+
+use find::{Headers, NotFound, Rejected, Surroundings, Version};
+
+const LINUX: &str = "x86_64-unknown-linux-gnu";
+
+/// A file system with nothing in it, and an empty environment.
+struct Machine {
+    root: TempDir,
+    target: &'static str,
+    variables: HashMap<&'static str, OsString>,
+}
+
+impl Machine {
+    fn new(target: &'static str) -> Self {
+        Self { root: TempDir::new().unwrap(), target, variables: HashMap::new() }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+
+    fn file(self, path: &str, text: &str) -> Self {
+        let file = self.path(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+        self
+    }
+
+    fn cuda_h(self, include: &str, version: u32) -> Self {
+        self.file(
+            &format!("{include}/cuda.h"),
+            &format!("#ifndef guard\n#define guard\n#define CUDA_VERSION {version}\n"),
+        )
+    }
+
+    fn var(mut self, name: &'static str, path: &str) -> Self {
+        let value = self.path(path).into();
+        self.variables.insert(name, value);
+        self
+    }
+
+    fn find(&self) -> Result<Headers, NotFound> {
+        find::find(&Surroundings {
+            var: &|name| self.variables.get(name).cloned(),
+            target: self.target,
+            root: self.root.path(),
+            provisioned: &self.path("clone/.cuda"),
+        })
+    }
+
+    /// The folder found, relative to the root, and the row that led there.
+    fn found(&self) -> (String, &'static str) {
+        let headers = self.find().unwrap_or_else(|error| panic!("{error}"));
+        let include = headers.include.strip_prefix(self.root.path()).unwrap();
+        (include.to_str().unwrap().replace('\\', "/"), headers.source)
+    }
+
+    fn refused(&self) -> String {
+        self.find().expect_err("headers were found").to_string()
+    }
+}
+
+fn found(include: &str, source: &'static str) -> (String, &'static str) {
+    (include.to_owned(), source)
+}
+
+#[test]
+fn each_layout_is_found() {
+    let layouts = [
+        (LINUX, "", "usr/local/cuda/targets/x86_64-linux/include", "system"),
+        (LINUX, "", "usr/local/cuda/include", "system"),
+        (LINUX, "", "usr/local/cuda-12.4/include", "system"),
+        (LINUX, "", "opt/cuda/include", "system"),
+        // Debian's nvidia-cuda-dev.
+        (LINUX, "", "usr/include", "system"),
+        ("aarch64-unknown-linux-gnu", "", "usr/local/cuda/targets/sbsa-linux/include", "system"),
+        (LINUX, "CONDA_PREFIX", "targets/x86_64-linux/include", "CONDA_PREFIX"),
+        ("aarch64-unknown-linux-gnu", "CONDA_PREFIX", "targets/sbsa-linux/include", "CONDA_PREFIX"),
+        ("x86_64-pc-windows-msvc", "CONDA_PREFIX", "Library/include", "CONDA_PREFIX"),
+        (LINUX, "CONDA_PREFIX", "lib/python3.12/site-packages/nvidia/cu13/include", "CONDA_PREFIX"),
+        (LINUX, "VIRTUAL_ENV", "lib/python3.11/site-packages/nvidia/cu13/include", "VIRTUAL_ENV"),
+        (LINUX, "VIRTUAL_ENV", "lib/python3.11/site-packages/nvidia/cuda_runtime/include", "VIRTUAL_ENV"),
+        ("x86_64-pc-windows-msvc", "VIRTUAL_ENV", "Lib/site-packages/nvidia/cu13/include", "VIRTUAL_ENV"),
+        ("x86_64-pc-windows-msvc", "ProgramFiles", "NVIDIA GPU Computing Toolkit/CUDA/v12.4/include", "system"),
+        (LINUX, "CUDA_HOME", "include", "CUDA_HOME"),
+        (LINUX, "CUDA_PATH", "targets/x86_64-linux/include", "CUDA_PATH"),
+        (LINUX, "CUDA_ROOT", "include", "CUDA_ROOT"),
+        (LINUX, "CUDA_TOOLKIT_ROOT_DIR", "include", "CUDA_TOOLKIT_ROOT_DIR"),
+        (LINUX, "", "clone/.cuda/headers/13.5/include", "cargo xtask setup"),
+    ];
+    for (target, variable, include, source) in layouts {
+        let (machine, include) = match variable {
+            "" => (Machine::new(target), include.to_owned()),
+            name => (Machine::new(target).var(name, "prefix"), format!("prefix/{include}")),
+        };
+        assert_eq!(machine.cuda_h(&include, 12040).found(), found(&include, source), "{target} {variable}");
+    }
+}
+
+#[test]
+fn earlier_rows_win() {
+    let machine = Machine::new(LINUX).cuda_h("clone/.cuda/headers/13.5/include", 13050);
+    let machine = machine.cuda_h("usr/local/cuda/include", 12000);
+    assert_eq!(machine.found().1, "system");
+    let machine = machine.cuda_h("tool/include", 12010).file("tool/bin/nvcc", "").var("PATH", "tool/bin");
+    assert_eq!(machine.found(), found("tool/include", "nvcc on PATH"));
+    let machine =
+        machine.cuda_h("venv/lib/python3.9/site-packages/nvidia/cu13/include", 13000).var("VIRTUAL_ENV", "venv");
+    assert_eq!(machine.found().1, "VIRTUAL_ENV");
+    let machine = machine.cuda_h("conda/include", 12020).var("CONDA_PREFIX", "conda");
+    assert_eq!(machine.found().1, "CONDA_PREFIX");
+    let machine = machine.cuda_h("path/include", 12030).var("CUDA_PATH", "path");
+    assert_eq!(machine.found().1, "CUDA_PATH");
+    let machine = machine.cuda_h("home/include", 12040).var("CUDA_HOME", "home");
+    assert_eq!(machine.found().1, "CUDA_HOME");
+    let machine = machine.cuda_h("exact", 12050).var("CUDA_SYS_INCLUDE_DIR", "exact");
+    assert_eq!(machine.found(), found("exact", "CUDA_SYS_INCLUDE_DIR"));
+    assert_eq!(machine.find().unwrap().version, Version(12050));
+}
+
+#[test]
+fn the_highest_number_wins_and_not_the_last_letter() {
+    let machine = Machine::new(LINUX);
+    let machine = machine.cuda_h("clone/.cuda/headers/12.9/include", 12090);
+    let machine = machine.cuda_h("clone/.cuda/headers/12.10/include", 12100);
+    let machine = machine.cuda_h("clone/.cuda/headers/11.8/include", 11080);
+    assert_eq!(machine.found().0, "clone/.cuda/headers/12.10/include");
+    let machine = machine.cuda_h("usr/local/cuda-9.0/include", 9000).cuda_h("usr/local/cuda-12.6/include", 12060);
+    assert_eq!(machine.found().0, "usr/local/cuda-12.6/include");
+}
+
+#[cfg(unix)]
+#[test]
+fn nvcc_may_be_a_link_into_the_toolkit() {
+    let machine = Machine::new(LINUX).cuda_h("toolkit/include", 12040).file("toolkit/bin/nvcc", "").var("PATH", "bin");
+    fs::create_dir(machine.path("bin")).unwrap();
+    std::os::unix::fs::symlink(machine.path("toolkit/bin/nvcc"), machine.path("bin/nvcc")).unwrap();
+    let headers = machine.find().unwrap();
+    assert_eq!(headers.include.canonicalize().unwrap(), machine.path("toolkit/include").canonicalize().unwrap());
+}
+
+#[test]
+fn a_wrong_variable_is_an_error_although_others_would_do() {
+    for variable in ["CUDA_SYS_INCLUDE_DIR", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR"] {
+        let machine = Machine::new(LINUX).cuda_h("usr/local/cuda/include", 12040).var(variable, "nowhere");
+        let text = machine.refused();
+        assert!(text.starts_with(&format!("{variable} is set, but")), "{text}");
+        assert!(text.contains("nowhere"), "{text}");
+        assert!(text.contains("unset it"), "{text}");
+    }
+}
+
+#[test]
+fn an_empty_variable_is_not_set() {
+    let mut machine = Machine::new(LINUX).cuda_h("usr/local/cuda/include", 12040);
+    machine.variables.insert("CUDA_HOME", OsString::new());
+    assert_eq!(machine.found().1, "system");
+}
+
+#[test]
+fn an_environment_without_cuda_is_passed_over() {
+    let machine = Machine::new(LINUX).var("CONDA_PREFIX", "conda").var("VIRTUAL_ENV", "venv");
+    assert_eq!(machine.cuda_h("usr/local/cuda/include", 12040).found().1, "system");
+}
+
+#[test]
+fn the_kernels_cuda_h_does_not_count() {
+    let machine = Machine::new(LINUX).file("usr/include/cuda.h", "#define CUDA_HARDWARE 1\nint via_cuda;\n");
+    assert!(machine.refused().contains("not the CUDA driver's header"));
+    let machine = machine.cuda_h("clone/.cuda/headers/13.5/include", 13050);
+    assert_eq!(machine.found().1, "cargo xtask setup");
+    let machine = machine.var("CUDA_SYS_INCLUDE_DIR", "usr/include");
+    assert!(machine.refused().contains("not the CUDA driver's header"));
+}
+
+#[test]
+fn a_header_before_the_attributes_is_too_old() {
+    let machine = Machine::new(LINUX).cuda_h("home/include", 11070).var("CUDA_HOME", "home");
+    assert!(machine.refused().contains("CUDA 11.7, older than 11.8"), "{}", machine.refused());
+}
+
+#[test]
+fn a_folder_by_the_name_of_cuda_h_is_not_read() {
+    let machine = Machine::new(LINUX).file("home/include/cuda.h/file", "").var("CUDA_HOME", "home");
+    assert!(machine.refused().contains("cannot be read"), "{}", machine.refused());
+    assert_eq!(find::read_version(&machine.path("none")), Err(Rejected::NoFile));
+}
+
+#[test]
+fn the_error_lists_every_place_and_every_way_out() {
+    let text = Machine::new("aarch64-unknown-linux-gnu").refused();
+    for part in ["usr/local/cuda/targets/sbsa-linux/include", "opt/cuda/include", "usr/include", "no cuda.h"] {
+        assert!(text.contains(Path::new(part).to_str().unwrap()), "{part} is missing in: {text}");
+    }
+    for remedy in ["CUDA_HOME", "pip install nvidia-cuda-runtime", "CUDA_SYS_INCLUDE_DIR", "cargo xtask setup"] {
+        assert!(text.contains(remedy), "{remedy} is missing in: {text}");
+    }
+}

@@ -1,0 +1,121 @@
+//! cuda-sys as others build it: a crate outside the workspace, and builds that must fail with a clear text.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Output};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tempfile::TempDir;
+use tests::{DRIVERS, check, trial_with, workspace};
+
+fn main() -> ExitCode {
+    let driver = &DRIVERS[1];
+    let library = driver.library().ok_or("run `cargo xtask setup --drivers`");
+    let trials = vec![
+        trial_with("a dependent reads the metadata and calls driver 535", library.clone(), |library| {
+            let dependent = dependent()?;
+            let output = cargo("run", &dependent.path().join("Cargo.toml")).env("CUDA_SYS_DRIVER", library).output()?;
+            check(output.status.success(), || text(&output))?;
+            let answer = String::from_utf8_lossy(&output.stdout);
+            let expected = format!("metadata {} driver 12020", cuda_sys::CUDA_VERSION);
+            check(answer.trim() == expected, || format!("{answer} in place of {expected}"))
+        }),
+        refused(
+            "CUDA_HOME",
+            "/nonexistent",
+            &["CUDA_HOME is set", "/nonexistent/include: no cuda.h", "correct CUDA_HOME"],
+        ),
+        refused("CUDA_SYS_INCLUDE_DIR", "/nonexistent", &["CUDA_SYS_INCLUDE_DIR is set", "cargo xtask setup"]),
+        refused("LIBCLANG_PATH", "/nonexistent", &["libclang", "could not be loaded", "apt-get install libclang-dev"]),
+        refused("CUDA_SYS_LIBRARY_DIR", "/nonexistent", &["CUDA_SYS_LIBRARY_DIR=/nonexistent", "unset it"]),
+        refused("CUDA_SYS_BINDINGS", "checked-in", &["CUDA_SYS_BINDINGS=checked-in", "the only value is `prebuilt`"]),
+        Trial::test("a damaged cuda.h is told as such", || {
+            let folder = TempDir::new()?;
+            fs::write(
+                folder.path().join("cuda.h"),
+                "#define CUDA_VERSION 13050\ntypedef struct CUctx_st *CUcontext;\ntypedef enum {\n",
+            )?;
+            let output = build_with("CUDA_SYS_INCLUDE_DIR", folder.path())?;
+            refusal(&output, &["damaged or not a whole cuda.h", "from CUDA_SYS_INCLUDE_DIR"])
+        }),
+        Trial::test("the stated mode builds without headers and says so", || {
+            let dependent = dependent()?;
+            let mut build = cargo("build", &dependent.path().join("Cargo.toml"));
+            let output = build.env("CUDA_SYS_BINDINGS", "prebuilt").env("LIBCLANG_PATH", "/nonexistent").output()?;
+            check(output.status.success(), || text(&output))?;
+            check(text(&output).contains("headers: prebuilt"), || text(&output))
+        }),
+    ];
+    // They share a target folder, which cargo locks.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn refused(variable: &'static str, value: &'static str, parts: &'static [&str]) -> Trial {
+    Trial::test(format!("{variable}={value} is refused in words"), move || {
+        refusal(&build_with(variable, Path::new(value))?, parts)
+    })
+}
+
+fn refusal(output: &Output, parts: &[&str]) -> Result<(), Failed> {
+    let text = text(output);
+    check(!output.status.success(), || format!("the build passed: {text}"))?;
+    check(!text.contains("panicked"), || text.clone())?;
+    parts.iter().try_for_each(|part| check(text.contains(part), || format!("{part:?} is missing in:\n{text}")))
+}
+
+fn build_with(variable: &str, value: &Path) -> Result<Output, Failed> {
+    let mut build = cargo("build", &workspace().join("Cargo.toml"));
+    if variable == "CUDA_SYS_LIBRARY_DIR" {
+        build.args(["--features", "cuda-sys/link"]);
+    }
+    Ok(build.args(["--package", "cuda-sys"]).env_remove("CUDA_SYS_INCLUDE_DIR").env(variable, value).output()?)
+}
+
+fn cargo(command: &str, manifest: &Path) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args([command, "--offline", "--quiet", "--manifest-path"]).arg(manifest);
+    cargo.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds"));
+    cargo
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// A crate by somebody else: it depends on cuda-sys by path, and on nothing else of the workspace.
+fn dependent() -> Result<TempDir, Failed> {
+    let folder = TempDir::new()?;
+    let cuda_sys = workspace().join("cuda-sys");
+    let manifest = format!(
+        "[package]\nname = \"dependent\"\nedition = \"2024\"\nlinks = \"dependent\"\n\
+         [dependencies]\ncuda-sys = {{ path = {cuda_sys:?} }}\n[workspace]\n"
+    );
+    fs::write(folder.path().join("Cargo.toml"), manifest)?;
+    fs::copy(workspace().join("Cargo.lock"), folder.path().join("Cargo.lock"))?;
+    fs::write(folder.path().join("build.rs"), BUILD)?;
+    fs::create_dir(folder.path().join("src"))?;
+    fs::write(folder.path().join("src/main.rs"), MAIN)?;
+    Ok(folder)
+}
+
+const BUILD: &str = r#"
+fn main() {
+    let version = std::env::var("DEP_CUDA_HOSTFN_SYS_VERSION").expect("the version of the bindings");
+    let source = std::env::var("DEP_CUDA_HOSTFN_SYS_SOURCE").expect("where they come from");
+    match std::env::var("DEP_CUDA_HOSTFN_SYS_INCLUDE") {
+        Ok(include) => assert!(std::path::Path::new(&include).join("cuda.h").is_file()),
+        Err(_) => println!("cargo::warning=headers: {source}"),
+    }
+    println!("cargo::rustc-env=HEADER={version}");
+}
+"#;
+
+const MAIN: &str = r#"
+fn main() {
+    let mut version = 0;
+    let code = unsafe { cuda_sys::cuDriverGetVersion(&mut version) };
+    assert_eq!(code, cuda_sys::CUresult::CUDA_SUCCESS);
+    println!("metadata {} driver {version}", env!("HEADER"));
+}
+"#;
