@@ -57,7 +57,7 @@ pub struct Headers {
 #[derive(Debug)]
 pub struct NotFound {
     /// The variable that is set but wrong, if that is why the search ended.
-    variable: Option<&'static str>,
+    pub variable: Option<&'static str>,
     looked_at: Vec<(PathBuf, Rejected)>,
 }
 

@@ -14,11 +14,25 @@ fn main() -> ExitCode {
     let trials = vec![
         trial_with("a dependent reads the metadata and calls driver 535", library.clone(), |library| {
             let dependent = dependent()?;
-            let output = cargo("run", &dependent.path().join("Cargo.toml")).env("CUDA_SYS_DRIVER", library).output()?;
-            check(output.status.success(), || text(&output))?;
-            let answer = String::from_utf8_lossy(&output.stdout);
-            let expected = format!("metadata {} driver 12020", cuda_sys::CUDA_VERSION);
-            check(answer.trim() == expected, || format!("{answer} in place of {expected}"))
+            answers(cargo("run", dependent.path()).env("CUDA_SYS_DRIVER", library), |source| source != "prebuilt")
+        }),
+        trial_with("the stated mode needs neither headers nor libclang, and says so", library.clone(), |library| {
+            let dependent = dependent()?;
+            let mut run = cargo("run", dependent.path());
+            run.env("CUDA_SYS_BINDINGS", "prebuilt")
+                .env("LIBCLANG_PATH", "/nonexistent")
+                .env("CUDA_HOME", "/nonexistent");
+            answers(run.env("CUDA_SYS_DRIVER", library), |source| source == "prebuilt")
+        }),
+        trial_with("linked in place of loaded: the same API, the same answers", library, |library| {
+            let dependent = dependent()?;
+            // What a linker looks for; the package has only the name that programs load.
+            let folder = TempDir::new()?;
+            std::os::unix::fs::symlink(&library, folder.path().join("libcuda.so"))?;
+            let mut run = cargo("run", dependent.path());
+            run.args(["--features", "cuda-sys/link"]).env("CUDA_SYS_LIBRARY_DIR", folder.path());
+            run.env("LD_LIBRARY_PATH", library.parent().unwrap_or(&library)).env("CUDA_SYS_DRIVER", "/nonexistent");
+            answers(&mut run, |source| source != "prebuilt")
         }),
         refused(
             "CUDA_HOME",
@@ -38,17 +52,19 @@ fn main() -> ExitCode {
             let output = build_with("CUDA_SYS_INCLUDE_DIR", folder.path())?;
             refusal(&output, &["damaged or not a whole cuda.h", "from CUDA_SYS_INCLUDE_DIR"])
         }),
-        Trial::test("the stated mode builds without headers and says so", || {
-            let dependent = dependent()?;
-            let mut build = cargo("build", &dependent.path().join("Cargo.toml"));
-            let output = build.env("CUDA_SYS_BINDINGS", "prebuilt").env("LIBCLANG_PATH", "/nonexistent").output()?;
-            check(output.status.success(), || text(&output))?;
-            check(text(&output).contains("headers: prebuilt"), || text(&output))
-        }),
     ];
     // They share a target folder, which cargo locks.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The dependent's `main` tells the metadata that its build script read, and what the driver answered.
+fn answers(run: &mut Command, source: impl Fn(&str) -> bool) -> Result<(), Failed> {
+    let output = run.output()?;
+    check(output.status.success(), || text(&output))?;
+    let answer = String::from_utf8_lossy(&output.stdout);
+    let told: Vec<&str> = answer.trim().split('|').collect();
+    check(matches!(told[..], [_, from, "12020"] if source(from)), || format!("answered {told:?}"))
 }
 
 fn refused(variable: &'static str, value: &'static str, parts: &'static [&str]) -> Trial {
@@ -65,16 +81,16 @@ fn refusal(output: &Output, parts: &[&str]) -> Result<(), Failed> {
 }
 
 fn build_with(variable: &str, value: &Path) -> Result<Output, Failed> {
-    let mut build = cargo("build", &workspace().join("Cargo.toml"));
+    let mut build = cargo("build", workspace());
     if variable == "CUDA_SYS_LIBRARY_DIR" {
         build.args(["--features", "cuda-sys/link"]);
     }
     Ok(build.args(["--package", "cuda-sys"]).env_remove("CUDA_SYS_INCLUDE_DIR").env(variable, value).output()?)
 }
 
-fn cargo(command: &str, manifest: &Path) -> Command {
+fn cargo(command: &str, package: impl AsRef<Path>) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([command, "--offline", "--quiet", "--manifest-path"]).arg(manifest);
+    cargo.args([command, "--offline", "--quiet", "--manifest-path"]).arg(package.as_ref().join("Cargo.toml"));
     cargo.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("builds"));
     cargo
 }
@@ -105,9 +121,10 @@ fn main() {
     let source = std::env::var("DEP_CUDA_HOSTFN_SYS_SOURCE").expect("where they come from");
     match std::env::var("DEP_CUDA_HOSTFN_SYS_INCLUDE") {
         Ok(include) => assert!(std::path::Path::new(&include).join("cuda.h").is_file()),
-        Err(_) => println!("cargo::warning=headers: {source}"),
+        Err(_) => assert_eq!(source, "prebuilt"),
     }
     println!("cargo::rustc-env=HEADER={version}");
+    println!("cargo::rustc-env=SOURCE={source}");
 }
 "#;
 
@@ -115,7 +132,8 @@ const MAIN: &str = r#"
 fn main() {
     let mut version = 0;
     let code = unsafe { cuda_sys::cuDriverGetVersion(&mut version) };
-    assert_eq!(code, cuda_sys::CUresult::CUDA_SUCCESS);
-    println!("metadata {} driver {version}", env!("HEADER"));
+    assert_eq!(code, cuda_sys::CUresult::CUDA_SUCCESS, "{:?}", cuda_sys::driver::load());
+    assert_eq!(env!("HEADER").parse(), Ok(cuda_sys::CUDA_VERSION));
+    println!("{}|{}|{version}", env!("HEADER"), env!("SOURCE"));
 }
 "#;

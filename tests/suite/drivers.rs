@@ -9,6 +9,7 @@ use std::{fs, ptr};
 
 use cuda_sys::{CUresult, driver};
 use libtest_mimic::{Arguments, Failed, Trial};
+use tempfile::TempDir;
 use tests::{DRIVERS, Driver, check, trial_with};
 
 /// Names the question that the child answers on its standard output, a word a line.
@@ -23,6 +24,12 @@ fn main() -> ExitCode {
     trials.extend([
         Trial::test("no driver: every call says so, and the loader says what it tried", no_driver),
         Trial::test("a library that is no driver is refused", not_a_driver),
+        trial_with("the toolkit's stub is refused and named as such", stub(), |stub| {
+            let library = stub.path().join(STUB);
+            let text = ask("load", Some(&library))?.join("\n");
+            check(text.contains("stub library") && text.contains(STUB), || text)?;
+            expect(&ask("init", Some(&library))?, &["CUDA_ERROR_SHARED_OBJECT_INIT_FAILED"])
+        }),
     ]);
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -59,9 +66,9 @@ fn on_driver(&driver: &Driver) -> Vec<Trial> {
             let expected = HISTORY.map(|(name, there)| format!("{}={}", name.to_string_lossy(), there[column]));
             expect(&answer, &expected.each_ref().map(String::as_str))
         }),
-        trial("an absent function answers the documented code", |driver, library| {
+        trial("a function answers itself, or with the documented code if it is absent", |driver, library| {
             let absent = driver.cuda < 11080;
-            let code = if absent { "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND" } else { "CUDA_ERROR_NOT_INITIALIZED" };
+            let code = if absent { "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND" } else { "CUDA_ERROR_INVALID_VALUE" };
             expect(&ask("call cuLaunchKernelEx", Some(library))?, &[code])
         }),
         trial("reports what it lacks of the header", |driver, library| {
@@ -84,6 +91,18 @@ fn not_a_driver() -> Result<(), Failed> {
     // A library that is there on every machine that could run this.
     let text = ask("load", Some(Path::new("libc.so.6")))?.join("\n");
     check(text.contains("not a CUDA driver"), || text)
+}
+
+const STUB: &str = "libcuda.so";
+
+/// Like the toolkit's stub, every function of which answers `CUDA_ERROR_STUB_LIBRARY`.
+fn stub() -> Result<TempDir, &'static str> {
+    let folder = TempDir::new().map_err(|_| "no temporary folder")?;
+    let source = folder.path().join("stub.c");
+    fs::write(&source, "int cuDriverGetVersion(int *version) { return 34; }").map_err(|_| "no temporary file")?;
+    let compiled =
+        Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(folder.path().join(STUB)).arg(source).status();
+    if compiled.is_ok_and(|status| status.success()) { Ok(folder) } else { Err("no C compiler") }
 }
 
 /// The child's side. Every call is the ordinary one of a user.
@@ -114,7 +133,7 @@ fn answer(question: &str) {
             }
         }
         ("call", "cuLaunchKernelEx") => {
-            // SAFETY: before `cuInit`, a driver that has the function answers without looking at its arguments.
+            // SAFETY: a driver that has the function refuses a configuration that is null.
             let code =
                 unsafe { cuda_sys::cuLaunchKernelEx(ptr::null(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut()) };
             println!("{code:?}");
