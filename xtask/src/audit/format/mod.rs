@@ -1,0 +1,34 @@
+//! A report as text.
+
+mod cells;
+mod json;
+mod markdown;
+mod table;
+
+use crate::model::Report;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For a terminal.
+    Table,
+    /// GitHub's Markdown.
+    Markdown,
+    /// Schema 1, for other tools.
+    Json,
+}
+
+/// What the text is written to.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen {
+    /// In columns of a terminal.
+    pub width: u16,
+    pub colour: bool,
+}
+
+pub fn render(report: &Report, format: Format, screen: Screen) -> String {
+    match format {
+        Format::Table => table::render(report, screen),
+        Format::Markdown => markdown::render(report),
+        Format::Json => json::render(report),
+    }
+}
