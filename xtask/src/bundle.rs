@@ -1,0 +1,92 @@
+//! `cargo xtask bundle`: what is to run on a GPU, as one folder that needs neither Rust nor a toolkit there.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::setup;
+
+/// What is built, and the seconds that each of its programs may take on the other machine.
+const PARTS: [Part; 2] = [
+    Part { build: &["test", "--no-run", "--package", "tests", "--test", "device"], seconds: 240 },
+    Part { build: &["bench", "--no-run", "--package", "tests"], seconds: 120 },
+];
+
+const SCRIPT: &str = include_str!("bundle/run.sh");
+
+/// More than this does not travel everywhere.
+const LIMIT: u64 = 64 << 20;
+
+struct Part {
+    build: &'static [&'static str],
+    seconds: u32,
+}
+
+/// Fills `bundle/` anew.
+pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
+    ensure!(arguments.is_empty(), "bundle takes no arguments");
+    setup::building()?;
+    let folder = crate::workspace().join("bundle");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir(&folder)?;
+    let mut programs = String::new();
+    for part in PARTS {
+        for (name, program) in executables(part.build)? {
+            let copy = folder.join(&name);
+            strip(&program, &copy)?;
+            programs.push_str(&format!("{} {name}\n", part.seconds));
+        }
+    }
+    fs::write(folder.join("programs"), &programs)?;
+    let script = folder.join("run.sh");
+    fs::write(&script, SCRIPT)?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+
+    let size = size(&folder)?;
+    ensure!(size <= LIMIT, "the bundle has {size} bytes, more than {LIMIT}: bundle fewer programs");
+    println!(
+        "{}: {} programs, {:.1} MiB",
+        folder.display(),
+        programs.lines().count(),
+        size as f64 / f64::from(1 << 20)
+    );
+    println!("Copy it to a machine with a GPU and run `run.sh RESULTS` there; RESULTS is a folder for the logs.");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds, and asks cargo which executables came of it.
+fn executables(build: &[&str]) -> Result<Vec<(String, PathBuf)>> {
+    let mut cargo = crate::cargo();
+    let output = cargo.args(build).arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "cargo {} failed", build.join(" "));
+    let messages = String::from_utf8(output.stdout)?;
+    let mut found = Vec::new();
+    for message in messages.lines() {
+        let message: Value = serde_json::from_str(message).context("cargo's messages are JSON")?;
+        let Some(program) = message["executable"].as_str() else { continue };
+        let name = message["target"]["name"].as_str().context("an executable has a target")?;
+        found.push((name.to_owned(), PathBuf::from(program)));
+    }
+    if found.is_empty() {
+        bail!("cargo {} gave no executable", build.join(" "));
+    }
+    Ok(found)
+}
+
+fn strip(program: &Path, copy: &Path) -> Result<()> {
+    let status =
+        Command::new("strip").arg("-o").args([copy, program]).status().context("cannot run strip (binutils)")?;
+    ensure!(status.success(), "strip failed on {}", program.display());
+    Ok(())
+}
+
+fn size(folder: &Path) -> Result<u64> {
+    fs::read_dir(folder)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
+}

@@ -1,0 +1,142 @@
+//! The command line. Few arguments, so a small parser: this program's cold build is everybody's first impression.
+
+use std::ffi::OsString;
+
+use anyhow::{Result, anyhow};
+use lexopt::prelude::*;
+
+use crate::setup;
+
+pub(crate) const HELP: &str = "\
+cargo xtask: the tasks of this workspace
+
+Usage: cargo xtask <TASK> [OPTIONS]
+
+Tasks:
+  audit     Hold the header's prose, its alias macros and the typed layer side by side, id by id
+  test      Run the whole suite: all that this machine can run, and say what it could not
+  setup     Provision what the machine lacks for building and testing, into .cuda/
+  lint      Check format, clippy, documentation, and that generated files are current
+  bench     Measure what can be measured without a GPU
+  bundle    Collect what is to run on a GPU in one folder, for a machine without Rust
+  bindings  Regenerate the bindings that cuda-sys carries; with --check, only compare
+
+`cargo xtask <TASK> --help` tells more. No task needs a toolkit, libclang or a GPU in order to start.
+Exit status: 0 success, 1 the task found something, 2 it could not run.
+";
+
+const SETUP_HELP: &str = "\
+cargo xtask setup: provision what the machine lacks for building and testing, into .cuda/
+
+Usage: cargo xtask setup [OPTIONS]
+
+Without options: the newest CUDA headers if none are installed, and libclang if none can be loaded.
+Versions and checksums are pinned in xtask/pins.toml. If all is in place, nothing is fetched.
+
+Options:
+      --cuda X.Y   Headers of this CUDA version, whatever is installed; can be repeated
+      --all-cuda   Headers of every supported CUDA version
+      --drivers    User-space libraries of old drivers, for the tests (from Debian's archive; not installed)
+      --check      Change nothing: read what is in place, compare every checksum, and exit with 1 if
+                   something is missing or damaged
+  -h, --help       Print this
+
+Headers and libclang come through `python3 -m pip`, drivers through a private `apt-get`. Offline, place the archives
+into .cuda/downloads/.
+";
+
+/// What to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Help(&'static str),
+    Setup(setup::Options),
+    /// The arguments belong to the second stage.
+    Audit(Vec<OsString>),
+    Test(Vec<OsString>),
+    Lint(Vec<OsString>),
+    Bench(Vec<OsString>),
+    Bindings(Vec<OsString>),
+    Bundle(Vec<OsString>),
+}
+
+/// Reads the arguments after the program's name.
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task> {
+    let mut parser = lexopt::Parser::from_args(arguments);
+    let task = match parser.next()? {
+        None | Some(Short('h') | Long("help")) => return Ok(Task::Help(HELP)),
+        Some(Value(task)) => task,
+        Some(other) => return Err(other.unexpected().into()),
+    };
+    match task.to_str() {
+        Some("setup") => parse_setup(parser),
+        Some("audit") => Ok(Task::Audit(rest(parser)?)),
+        Some("test") => Ok(Task::Test(rest(parser)?)),
+        Some("lint") => Ok(Task::Lint(rest(parser)?)),
+        Some("bench") => Ok(Task::Bench(rest(parser)?)),
+        Some("bundle") => Ok(Task::Bundle(rest(parser)?)),
+        Some("bindings") => Ok(Task::Bindings(rest(parser)?)),
+        Some("help") => Ok(Task::Help(HELP)),
+        _ => Err(anyhow!("there is no task `{}`", task.display())),
+    }
+}
+
+fn parse_setup(mut parser: lexopt::Parser) -> Result<Task> {
+    let mut options = setup::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("cuda") => options.cuda.push(setup::parse_version(&parser.value()?.string()?)?),
+            Long("all-cuda") => options.all_cuda = true,
+            Long("drivers") => options.drivers = true,
+            Long("check") => options.check = true,
+            Short('h') | Long("help") => return Ok(Task::Help(SETUP_HELP)),
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(Task::Setup(options))
+}
+
+fn rest(mut parser: lexopt::Parser) -> Result<Vec<OsString>> {
+    Ok(parser.raw_args()?.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find::Version;
+
+    fn parsed(line: &str) -> Result<Task> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn setup_options_are_read() {
+        let options =
+            setup::Options { cuda: vec![Version(12000), Version(13050)], all_cuda: true, drivers: true, check: false };
+        assert_eq!(parsed("setup --cuda 12.0 --cuda=13.5 --all-cuda --drivers").unwrap(), Task::Setup(options));
+        assert_eq!(parsed("setup").unwrap(), Task::Setup(setup::Options::default()));
+    }
+
+    #[test]
+    fn arguments_of_the_audit_pass_through_unread() {
+        let arguments = ["--help", "--cuda", "x", "--", "-v"].map(OsString::from).into();
+        assert_eq!(parsed("audit --help --cuda x -- -v").unwrap(), Task::Audit(arguments));
+    }
+
+    #[test]
+    fn help_is_found_everywhere() {
+        for line in ["", "-h", "--help", "help"] {
+            assert_eq!(parsed(line).unwrap(), Task::Help(HELP), "{line}");
+        }
+        assert_eq!(parsed("setup --cuda 12.0 --help").unwrap(), Task::Help(SETUP_HELP));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |line| parsed(line).unwrap_err().to_string();
+        assert!(error("setpu").contains("`setpu`"));
+        assert!(error("--fast").contains("--fast"));
+        assert!(error("setup --cuda 12").contains("`12` is no CUDA version"));
+        assert!(error("setup --cuda").contains("--cuda"));
+        assert!(error("setup 12.0").contains("12.0"));
+    }
+}
