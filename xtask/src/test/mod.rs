@@ -17,6 +17,20 @@ use tally::Tally;
 const HEADERS: [Version; 6] =
     [Version(11080), Version(12000), Version(12040), Version(12090), Version(13000), Version(13050)];
 
+/// What depends on the header, and on how the driver is reached.
+const LAYERS: [&str; 10] = [
+    "--package",
+    "cuda-sys",
+    "--package",
+    "cuda-hostfn",
+    "--package",
+    "tests",
+    "--lib",
+    "--test",
+    "drivers",
+    "--no-fail-fast",
+];
+
 /// Provisions what the suite needs, runs it, and closes with a summary.
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     let versions = match arguments {
@@ -63,16 +77,13 @@ fn workspace() -> Result<Tally> {
 /// What depends on the header, with this one, and no warning is let pass.
 fn header(version: Version, include: PathBuf) -> Result<Tally> {
     let mut cargo = elsewhere("test");
-    cargo.args(["--package", "cuda-sys", "--package", "cuda-hostfn", "--package", "tests"]);
-    cargo.args(["--lib", "--test", "drivers", "--no-fail-fast"]);
-    cargo.env("CUDA_SYS_INCLUDE_DIR", include).env(matrix::FOLDER_VARIABLE, matrix::folder());
+    cargo.args(LAYERS).env("CUDA_SYS_INCLUDE_DIR", include).env(matrix::FOLDER_VARIABLE, matrix::folder());
     tally(&format!("header {version}"), cargo)
 }
 
 fn per_thread_default_stream() -> Result<Tally> {
     let mut cargo = elsewhere("test");
-    cargo.args(["--package", "cuda-sys", "--package", "cuda-hostfn", "--lib"]);
-    cargo.args(["--features", "cuda-sys/per-thread-default-stream"]);
+    cargo.args(LAYERS).args(["--features", "cuda-sys/per-thread-default-stream"]);
     tally("feature per-thread-default-stream", cargo)
 }
 

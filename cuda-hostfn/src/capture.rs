@@ -1,0 +1,96 @@
+//! Turning the work of a stream into a graph.
+//!
+//! ```no_run
+//! # fn f(stream: &cuda_hostfn::Stream) -> cuda_hostfn::Result<()> {
+//! use cuda_hostfn::CaptureMode;
+//!
+//! stream.begin_capture(CaptureMode::ThreadLocal)?;
+//! // … launches …
+//! let graph = stream.end_capture()?;
+//! let executable = graph.instantiate(Default::default())?;
+//! executable.launch(stream)?;
+//! # Ok(()) }
+//! ```
+
+use std::ptr;
+
+use crate::error::call;
+use crate::sys::{CUstreamCaptureMode, CUstreamCaptureStatus};
+use crate::{Error, Graph, Result, StreamRef};
+
+/// Which calls are forbidden while a capture goes on, because they could not be captured (such as `cuMemAlloc`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CaptureMode {
+    /// All of them, on every thread (`CU_STREAM_CAPTURE_MODE_GLOBAL`).
+    Global,
+    /// Those of this thread (`CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`).
+    ThreadLocal,
+    /// None (`CU_STREAM_CAPTURE_MODE_RELAXED`). Only then may another thread end the capture.
+    Relaxed,
+}
+
+/// Whether a stream is capturing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CaptureStatus {
+    /// It is not.
+    None,
+    /// It is.
+    Active,
+    /// It was, and something made the capture invalid; [`StreamRef::end_capture`] gives the stream back.
+    Invalidated,
+}
+
+impl StreamRef {
+    /// Begins a capture (`cuStreamBeginCapture`): work is no longer run but becomes nodes of a graph.
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` for the legacy default stream; `CUDA_ERROR_ILLEGAL_STATE` if the stream
+    /// is capturing already.
+    pub fn begin_capture(&self, mode: CaptureMode) -> Result<()> {
+        let mode = match mode {
+            CaptureMode::Global => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL,
+            CaptureMode::ThreadLocal => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+            CaptureMode::Relaxed => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
+        };
+        let _entered = self.context().enter()?;
+        // SAFETY: the handle lives.
+        unsafe { call!(cuStreamBeginCapture(self.as_raw(), mode)) }
+    }
+
+    /// Ends a capture and gives the graph (`cuStreamEndCapture`). On the thread that began it, unless the mode is
+    /// [`CaptureMode::Relaxed`].
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED` if the capture became invalid, and others that the driver has for
+    /// captures that are not complete. The stream is then not capturing any more.
+    pub fn end_capture(&self) -> Result<Graph> {
+        let mut graph = ptr::null_mut();
+        let _entered = self.context().enter()?;
+        // SAFETY: the handle lives; the pointer is valid for a write.
+        unsafe { call!(cuStreamEndCapture(self.as_raw(), &raw mut graph)) }?;
+        // SAFETY: the driver gives the graph to the caller.
+        Ok(unsafe { Graph::from_raw(self.context(), graph) })
+    }
+
+    /// Whether the stream is capturing (`cuStreamIsCapturing`).
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a stream that waits for it is
+    /// capturing; [`Error::UnknownValue`] for a state newer than this crate.
+    pub fn capture_status(&self) -> Result<CaptureStatus> {
+        let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        let _entered = self.context().enter()?;
+        // SAFETY: the handle lives; the pointer is valid for a write.
+        unsafe { call!(cuStreamIsCapturing(self.as_raw(), &raw mut status)) }?;
+        match status {
+            CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => Ok(CaptureStatus::None),
+            CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE => Ok(CaptureStatus::Active),
+            CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED => Ok(CaptureStatus::Invalidated),
+            CUstreamCaptureStatus(other) => Err(Error::unknown("CaptureStatus", other)),
+        }
+    }
+}

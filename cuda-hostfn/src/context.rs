@@ -1,0 +1,201 @@
+//! Contexts, and the rule that every call into the driver is made with the right one current.
+//!
+//! ```no_run
+//! use cuda_hostfn::{Context, Device, Stream};
+//!
+//! let context = Context::primary(Device::get(0)?)?;
+//! // Nothing has to be made current, on this thread or any other.
+//! let stream = std::thread::scope(|scope| scope.spawn(|| Stream::new(&context)).join().unwrap())?;
+//! println!("priorities: {:?}", context.priority_range()?);
+//! # drop(stream);
+//! # Ok::<(), cuda_hostfn::Error>(())
+//! ```
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+
+use crate::error::call;
+use crate::sys::{CUcontext, CUdevice, CUresult, cuCtxPopCurrent, cuDevicePrimaryCtxRelease};
+use crate::{Device, PriorityRange, Result};
+
+/// A context: the primary one of a device, held while any clone or any handle made from it lives; or a foreign one.
+///
+/// `Send` and `Sync`. Methods of this crate make it current for the duration of a call where another one is (or none),
+/// and leave the thread as they found it; nothing has to be set up on a thread.
+#[derive(Clone, Debug)]
+pub struct Context(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    raw: CUcontext,
+    device: Device,
+    /// The primary context is released when the last clone is dropped; a foreign one is its owner's.
+    is_retained: bool,
+    priorities: OnceLock<PriorityRange>,
+}
+
+// SAFETY: a context may be used, made current and released by any thread, by several at once.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+impl Context {
+    /// Retains the device's primary context (`cuDevicePrimaryCtxRetain`), and creates it if nobody has.
+    ///
+    /// # Errors
+    ///
+    /// What the driver answers, such as `CUDA_ERROR_OUT_OF_MEMORY`.
+    pub fn primary(device: Device) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the pointer is valid for a write.
+        unsafe { call!(cuDevicePrimaryCtxRetain(&raw mut raw, device.as_raw())) }?;
+        Ok(Self(Arc::new(Inner { raw, device, is_retained: true, priorities: OnceLock::new() })))
+    }
+
+    /// Borrows a context that someone else owns, of whatever kind.
+    ///
+    /// # Errors
+    ///
+    /// What `cuCtxGetDevice` answers.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is a context, and its owner keeps it until every clone of the value and every handle made with it is
+    /// dropped.
+    pub unsafe fn from_raw(raw: CUcontext) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let entered = unsafe { Entered::new(raw) }?;
+        let mut device: CUdevice = 0;
+        // SAFETY: the pointer is valid for a write.
+        unsafe { call!(cuCtxGetDevice(&raw mut device)) }?;
+        drop(entered);
+        let device = Device::from_raw(device);
+        Ok(Self(Arc::new(Inner { raw, device, is_retained: false, priorities: OnceLock::new() })))
+    }
+
+    /// CUDA's handle. It is valid while this value or a clone lives.
+    pub fn as_raw(&self) -> CUcontext {
+        self.0.raw
+    }
+
+    /// The device.
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+
+    /// Waits for all work of the context, of this crate or not (`cuCtxSynchronize`).
+    ///
+    /// # Errors
+    ///
+    /// What the driver answers; a kernel that failed is reported here.
+    pub fn synchronize(&self) -> Result<()> {
+        let _entered = self.enter()?;
+        // SAFETY: the context is current.
+        unsafe { call!(cuCtxSynchronize()) }
+    }
+
+    /// The priorities that streams and kernels may have (`cuCtxGetStreamPriorityRange`). Asked once, then remembered.
+    ///
+    /// # Errors
+    ///
+    /// What the driver answers.
+    pub fn priority_range(&self) -> Result<PriorityRange> {
+        if let Some(&range) = self.0.priorities.get() {
+            return Ok(range);
+        }
+        let _entered = self.enter()?;
+        let (mut least, mut greatest): (c_int, c_int) = (0, 0);
+        // SAFETY: the pointers are valid for writes; the context is current.
+        unsafe { call!(cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
+        Ok(*self.0.priorities.get_or_init(|| PriorityRange::new(least, greatest)))
+    }
+
+    /// Runs `f` with the context current on this thread, for calls of your own into [`sys`](crate::sys). Afterwards the
+    /// thread has the context that it had before, also if `f` panics; `f` pops what it pushes itself.
+    ///
+    /// # Errors
+    ///
+    /// What `cuCtxPushCurrent` answers; `f` was not called then.
+    pub fn with_current<R>(&self, f: impl FnOnce() -> R) -> Result<R> {
+        let _entered = self.enter()?;
+        Ok(f())
+    }
+
+    /// Makes the context current until the guard is dropped; nearly free if it is already.
+    #[inline]
+    pub(crate) fn enter(&self) -> Result<Entered> {
+        // SAFETY: the context is retained, or its owner promised to keep it.
+        unsafe { Entered::new(self.0.raw) }
+    }
+
+    /// A context of no driver whose priorities are 0 to −5. Nothing may be called in it.
+    #[cfg(test)]
+    pub(crate) fn fake() -> Self {
+        let priorities = OnceLock::from(PriorityRange::new(0, -5));
+        Self(Arc::new(Inner { raw: ptr::null_mut(), device: Device::from_raw(0), is_retained: false, priorities }))
+    }
+
+    /// For destructors: runs `release` with the context current where that is possible, and without where it is not.
+    /// What it answers is nobody's to know: after a device fault, every release "fails".
+    pub(crate) fn release(&self, release: impl FnOnce() -> CUresult) {
+        let _entered = self.enter();
+        let _ = release();
+    }
+}
+
+impl PartialEq for Context {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.raw == other.0.raw
+    }
+}
+
+impl Eq for Context {}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.is_retained {
+            // SAFETY: retained once by `Context::primary`. A failure leaves nothing to be done.
+            let _ = unsafe { cuDevicePrimaryCtxRelease(self.device.as_raw()) };
+        }
+    }
+}
+
+/// A context is current on this thread; dropping it restores the one that was.
+#[derive(Debug)]
+#[must_use = "the context is current only while this lives"]
+pub(crate) struct Entered {
+    is_pushed: bool,
+    /// The current context belongs to the thread.
+    _thread: PhantomData<*mut ()>,
+}
+
+impl Entered {
+    /// # Safety
+    ///
+    /// `raw` is a live context.
+    #[inline]
+    unsafe fn new(raw: CUcontext) -> Result<Self> {
+        let mut current = ptr::null_mut();
+        // SAFETY: the pointer is valid for a write.
+        unsafe { call!(cuCtxGetCurrent(&raw mut current)) }?;
+        let is_pushed = current != raw;
+        if is_pushed {
+            // SAFETY: a live context, says the caller.
+            unsafe { call!(cuCtxPushCurrent(raw)) }?;
+        }
+        Ok(Self { is_pushed, _thread: PhantomData })
+    }
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_pushed {
+            let mut popped = ptr::null_mut();
+            // SAFETY: the pointer is valid for a write; takes off what `new` pushed.
+            let _ = unsafe { cuCtxPopCurrent(&raw mut popped) };
+        }
+    }
+}

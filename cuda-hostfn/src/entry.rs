@@ -1,0 +1,53 @@
+//! Driver functions that are asked for by name: their documented name means different signatures in different headers,
+//! or old headers lack them. And which CUDA version brought the functions that old drivers lack.
+
+use std::ffi::{CStr, c_float, c_ulonglong, c_void};
+use std::sync::OnceLock;
+
+use crate::CudaVersion;
+use crate::sys::{CUevent, CUfunction, CUgraph, CUgraphExec, CUresult, driver};
+
+macro_rules! by_name {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
+        #[expect(non_snake_case, reason = "CUDA's name")]
+        pub(crate) unsafe fn $name($($argument: $type),*) -> CUresult {
+            static SYMBOL: OnceLock<usize> = OnceLock::new();
+            const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => unreachable!(),
+            };
+            let address = match SYMBOL.get() {
+                Some(&address) => address,
+                None => match driver::symbol(NAME) {
+                    Some(address) => *SYMBOL.get_or_init(|| address.as_ptr().expose_provenance()),
+                    None if driver::is_available() => return CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND,
+                    None => return CUresult::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED,
+                },
+            };
+            let address = std::ptr::with_exposed_provenance_mut::<c_void>(address);
+            // SAFETY: the driver exports this unversioned name with this signature in every version that has it.
+            let function = unsafe {
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> CUresult>(address)
+            };
+            // SAFETY: the caller keeps the rules of the driver's function.
+            unsafe { function($($argument),*) }
+        }
+    )*};
+}
+
+by_name! {
+    fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
+    fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
+    fn cuEventElapsedTime(milliseconds: *mut c_float, start: CUevent, end: CUevent);
+}
+
+/// The first CUDA version with a function, of those that this crate calls and that some driver since 11.0 lacks.
+pub(crate) fn since(function: &str) -> Option<CudaVersion> {
+    Some(match function {
+        "cuGraphInstantiateWithFlags" => CudaVersion::new(11, 4),
+        "cuLaunchKernelEx" => CudaVersion::new(11, 8),
+        "cuGraphAddKernelNode" => CudaVersion::new(12, 0),
+        "cuFuncGetParamInfo" => CudaVersion::new(12, 4),
+        _ => return None,
+    })
+}
