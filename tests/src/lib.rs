@@ -1,5 +1,6 @@
 //! What the suites share: the drivers that this machine has, and trials that say that they did not run.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Failed, Trial};
@@ -38,7 +39,7 @@ pub fn workspace() -> &'static Path {
 /// A trial that runs if `needed` is there. If not, it is listed as ignored, and its name says why.
 pub fn trial_with<T: Send + 'static>(
     name: &str,
-    needed: Result<T, &str>,
+    needed: Result<T, impl Display>,
     run: impl FnOnce(T) -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
     match needed {

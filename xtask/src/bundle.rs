@@ -11,10 +11,17 @@ use serde_json::Value;
 
 use crate::setup;
 
-/// What is built, and the seconds that each of its programs may take on the other machine.
-const PARTS: [Part; 2] = [
-    Part { build: &["test", "--no-run", "--package", "tests", "--test", "device"], seconds: 240 },
-    Part { build: &["bench", "--no-run", "--package", "tests"], seconds: 120 },
+/// What is built, and how each of its programs is run on the other machine.
+const PARTS: [Part; 5] = [
+    Part { build: &["test", "--no-run", "--package", "cuda-hostfn", "--lib"], seconds: 60, arguments: "" },
+    Part { build: &["test", "--no-run", "--package", "tests", "--test", "device"], seconds: 240, arguments: "" },
+    Part { build: &["build", "--release", "--package", "cuda-hostfn", "--examples"], seconds: 60, arguments: "" },
+    Part {
+        build: &["build", "--release", "--package", "xtask", "--features", "probe", "--bin", "attribute-probe"],
+        seconds: 120,
+        arguments: "--output RESULTS/observations.json",
+    },
+    Part { build: &["bench", "--no-run", "--package", "tests", "--bench", "*"], seconds: 120, arguments: "--bench" },
 ];
 
 const SCRIPT: &str = include_str!("bundle/run.sh");
@@ -24,7 +31,10 @@ const LIMIT: u64 = 64 << 20;
 
 struct Part {
     build: &'static [&'static str],
+    /// How long it may take.
     seconds: u32,
+    /// `RESULTS` in them stands for the folder of the logs.
+    arguments: &'static str,
 }
 
 /// Fills `bundle/` anew.
@@ -41,7 +51,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
         for (name, program) in executables(part.build)? {
             let copy = folder.join(&name);
             strip(&program, &copy)?;
-            programs.push_str(&format!("{} {name}\n", part.seconds));
+            programs.push_str(&format!("{} {name} {}\n", part.seconds, part.arguments));
         }
     }
     fs::write(folder.join("programs"), &programs)?;
@@ -72,7 +82,8 @@ fn executables(build: &[&str]) -> Result<Vec<(String, PathBuf)>> {
         let message: Value = serde_json::from_str(message).context("cargo's messages are JSON")?;
         let Some(program) = message["executable"].as_str() else { continue };
         let name = message["target"]["name"].as_str().context("an executable has a target")?;
-        found.push((name.to_owned(), PathBuf::from(program)));
+        let kind = message["target"]["kind"][0].as_str().unwrap_or_default();
+        found.push((format!("{kind}-{name}"), PathBuf::from(program)));
     }
     if found.is_empty() {
         bail!("cargo {} gave no executable", build.join(" "));

@@ -59,8 +59,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
             println!("did not run: {why}");
         }
     }
-    for name in tallies.iter().flat_map(|tally| &tally.not_run) {
-        println!("did not run: {name}");
+    for (why, tests) in tally::reasons(tallies.iter().flat_map(|tally| &tally.not_run)) {
+        println!("did not run, {tests} tests: {why}");
     }
     let total: Tally = tallies.into_iter().sum();
     println!("\n{} passed, {} failed, {} skipped", total.passed, total.failed, total.not_run.len());

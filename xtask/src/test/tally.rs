@@ -1,5 +1,6 @@
 //! What test runners say, added up.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::iter::Sum;
@@ -50,6 +51,16 @@ impl Tally {
     }
 }
 
+/// Why tests did not run, as their names say, and how many of each.
+pub(crate) fn reasons<'a>(not_run: impl Iterator<Item = &'a String>) -> BTreeMap<&'a str, u32> {
+    let mut reasons = BTreeMap::new();
+    for name in not_run {
+        let why = name.rsplit_once("(did not run: ").and_then(|(_, why)| why.strip_suffix(')'));
+        *reasons.entry(why.unwrap_or("ignored by the source")).or_default() += 1;
+    }
+    reasons
+}
+
 impl Sum for Tally {
     fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
         tallies.fold(Self::default(), |mut total, tally| {
@@ -85,6 +96,13 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         let tally = Tally::read("suite", OUTPUT.as_bytes()).unwrap();
         assert_eq!((tally.passed, tally.failed), (16, 2));
         assert_eq!(tally.not_run, ["on a device (did not run: no GPU)"]);
+    }
+
+    #[test]
+    fn tests_that_did_not_run_are_counted_by_reason() {
+        let names = ["a (did not run: no GPU)", "b", "c (x) (did not run: no GPU)"].map(str::to_owned);
+        let reasons = Vec::from_iter(reasons(names.iter()));
+        assert_eq!(reasons, [("ignored by the source", 1), ("no GPU", 2)]);
     }
 
     #[test]

@@ -1,0 +1,108 @@
+//! Devices, contexts, events, modules and kernels.
+
+use std::time::Duration;
+
+use cuda_hostfn::sys::CUresult;
+use cuda_hostfn::{Context, Device, Error, Event, EventOptions, LaunchConfig, Module, Stream};
+use libtest_mimic::Failed;
+use tests::check;
+
+use crate::Run;
+use crate::machine::{Machine, elsewhere, equal, invalid, refused};
+
+pub const TRIALS: &[(&str, Run)] = &[
+    ("handles: devices", devices),
+    ("handles: events", events),
+    ("handles: work in one stream waits for an event of another", waits),
+    ("handles: a kernel's parameters are compared with its types", parameters),
+    ("handles: broken PTX is an error with the compiler's log", broken_ptx),
+    ("handles: a cubin that is cut off is refused", broken_cubin),
+    ("handles: everything works on a thread that has never called CUDA", fresh_thread),
+];
+
+fn devices(machine: &Machine) -> Result<(), Failed> {
+    equal("count", &Device::all()?.len(), &(Device::count()? as usize))?;
+    check(!machine.device.name()?.is_empty(), || "no name".to_owned())?;
+    check(machine.device.compute_capability()? >= (5, 0), || "an odd compute capability".to_owned())?;
+    refused("a device too many", Device::get(Device::count()?), CUresult::CUDA_ERROR_INVALID_DEVICE)?;
+    equal("the primary context is one", &Context::primary(machine.device)?, &machine.context)
+}
+
+fn events(machine: &Machine) -> Result<(), Failed> {
+    let stream = Stream::new(&machine.context)?;
+    let (start, end) = (Event::new(&machine.context)?, Event::new(&machine.context)?);
+    start.record(&stream)?;
+    end.record(&stream)?;
+    end.synchronize()?;
+    check(start.is_complete()? && end.is_complete()?, || "not complete".to_owned())?;
+    check(end.elapsed_since(&start)? < Duration::from_secs(10), || "an odd duration".to_owned())?;
+    let untimed = EventOptions::new().disable_timing(true).create(&machine.context)?;
+    untimed.record(&stream)?;
+    check(untimed.elapsed_since(&start).is_err(), || "a time without timing".to_owned())?;
+    // SAFETY: `into_raw` gave the event up.
+    let foreign = unsafe { Event::from_raw(&machine.context, untimed.into_raw()) };
+    equal("what is known of a foreign event", &foreign.options(), &None)?;
+    Ok(foreign.synchronize()?)
+}
+
+fn waits(machine: &Machine) -> Result<(), Failed> {
+    let words = machine.words(64)?;
+    let (first, second) = (Stream::new(&machine.context)?, Stream::new(&machine.context)?);
+    let fill = |stream: &Stream, value| {
+        // SAFETY: the words are there until both streams are done.
+        unsafe { machine.fill.launch(stream, &LaunchConfig::new(1, 64), (words.address, 64, value)) }
+    };
+    let event = Event::new(&machine.context)?;
+    for round in 0..50 {
+        fill(&first, 2 * round)?;
+        event.record(&first)?;
+        second.wait_event(&event)?;
+        fill(&second, 2 * round + 1)?;
+        event.record(&second)?;
+        first.wait_event(&event)?;
+    }
+    second.synchronize()?;
+    first.synchronize()?;
+    equal("the words", &words.read()?, &vec![99; 64])
+}
+
+fn parameters(machine: &Machine) -> Result<(), Failed> {
+    let module = &machine.module;
+    if cuda_hostfn::sys::driver::symbol(c"cuFuncGetParamInfo").is_some() {
+        invalid("arguments", module.kernel::<()>("fill"))?;
+        invalid("arguments", module.kernel::<(u64, u32)>("fill"))?;
+        invalid("arguments", module.kernel::<(u64, u64, u32)>("fill"))?;
+    }
+    module.kernel::<(*mut u32, i32, f32)>("fill")?;
+    refused("no such kernel", module.kernel::<()>("empty"), CUresult::CUDA_ERROR_NOT_FOUND)
+}
+
+fn broken_ptx(machine: &Machine) -> Result<(), Failed> {
+    match Module::from_ptx(&machine.context, ".version 7.0\n.target sm_70\n.address_size 64\nnonsense\n") {
+        Err(Error::Driver(error)) => {
+            equal("code", &error.code(), &CUresult::CUDA_ERROR_INVALID_PTX)?;
+            check(error.log().is_some_and(|log| log.contains("nonsense")), || format!("{error}"))
+        }
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+fn broken_cubin(machine: &Machine) -> Result<(), Failed> {
+    invalid("image", Module::from_image(&machine.context, b"\x7fELF\x02\x01"))?;
+    invalid("image", Module::from_image(&machine.context, b""))
+}
+
+fn fresh_thread(machine: &Machine) -> Result<(), Failed> {
+    elsewhere(|| {
+        let context = Context::primary(machine.device)?;
+        let stream = Stream::new(&context)?;
+        let event = Event::new(&context)?;
+        let kernel = Module::from_ptx(&context, include_str!("../../../cuda-hostfn/tests/fill.ptx"))?
+            .kernel::<(u64, u32, u32)>("fill")?;
+        // SAFETY: the arguments say no word is written.
+        unsafe { kernel.launch(&stream, &LaunchConfig::new(1, 1), (0, 0, 0)) }?;
+        event.record(&stream)?;
+        event.synchronize()?;
+        Ok(context.synchronize()?)
+    })
+}
