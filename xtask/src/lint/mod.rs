@@ -1,5 +1,7 @@
 //! `cargo xtask lint`: everything about the code that needs no run of it.
 
+mod tidy;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -9,7 +11,16 @@ use crate::{bindings, setup};
 
 const CHECKS: [&[&str]; 4] = [
     &["fmt", "--all", "--check"],
-    &["clippy", "--workspace", "--all-targets", "--features", "xtask/audit,xtask/bindings", "--", "-D", "warnings"],
+    &[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        "xtask/audit,xtask/bindings,xtask/probe",
+        "--",
+        "-D",
+        "warnings",
+    ],
     &["clippy", "--package", "cuda-hostfn", "--features", "cuda-sys/link", "--", "-D", "warnings"],
     &["doc", "--workspace", "--no-deps"],
 ];
@@ -25,6 +36,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
             crate::cargo().args(check).env("RUSTDOCFLAGS", "-D warnings").status().context("cannot run cargo")?;
         clean &= status.success();
     }
+    clean &= tidy::is_tidy(&crate::workspace())?;
     eprintln!("cargo xtask bindings --check");
     clean &= bindings::are_current(false)?;
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
