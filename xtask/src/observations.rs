@@ -71,9 +71,11 @@ pub(crate) struct Sample {
     pub(crate) prerequisite: Option<String>,
     pub(crate) answer: Answer,
     pub(crate) status: String,
-    /// The bytes given, in hexadecimal, without the zeros at the end.
+    /// The bytes given, in hexadecimal, without the zeros at the end. `@@` stands for a byte of an address or handle,
+    /// which differs from run to run.
     pub(crate) set: String,
-    /// The bytes that reading afterwards gave, where the place can be read.
+    /// The bytes that reading afterwards wrote, zeros included, up to the last one. `..` stands for a byte left alone,
+    /// `@@` for one of the address given, `##` for one of another address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) read_back: Option<String>,
     /// Whether a capture went on after this call.
@@ -124,8 +126,10 @@ pub(crate) enum Answer {
 /// Where a sample lies, by the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "spelled as in a record")]
 pub(crate) enum Range {
     Good,
     Boundary,
+    /// Or without something that the id needs.
     OutOfRange,
 }
