@@ -1,43 +1,90 @@
 //! The launcher of `cargo xtask audit`: provisions what the audit needs, then builds and runs it (stage two).
 
+mod driver;
+mod needs;
+
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::process::{ExitCode, ExitStatus};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use crate::find::Version;
 use crate::{COULD_NOT_RUN, cargo, setup};
+use needs::{Headers, Needs};
 
-const STAGE_TWO: [&str; 6] = ["--package", "xtask", "--features", "audit", "--bin", "audit"];
+const AUDIT: [&str; 6] = ["--package", "xtask", "--features", "audit", "--bin", "audit"];
+const PROBE: [&str; 6] = ["--package", "xtask", "--features", "probe", "--bin", "attribute-probe"];
 
 /// Runs the audit; its exit status is ours.
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     let needs = Needs::of(arguments)?;
-    if !needs.nothing {
-        let all = if needs.all_cuda { setup::supported()? } else { Vec::new() };
-        setup::building_and(&[all, needs.cuda].concat())?;
-    }
-    if !build_if_cold()? {
+    let bindings = if needs.nothing { Bindings::Generated } else { provision(&needs)? };
+    let probe = if needs.driver && driver::may_be_here() { Some(probe(bindings)?) } else { None };
+    if !build_if_cold(bindings)? {
         return Ok(COULD_NOT_RUN.into());
     }
-    let mut audit = cargo();
+    let mut audit = bindings.cargo();
     // A path in the arguments is relative to where the user is.
     audit.current_dir(std::env::current_dir().context("the current folder is gone")?);
     let manifest = crate::workspace().join("xtask/Cargo.toml");
-    audit.args(["run", "--quiet", "--manifest-path"]).arg(manifest).args(STAGE_TWO).arg("--").args(arguments);
+    audit.args(["run", "--quiet", "--manifest-path"]).arg(manifest).args(AUDIT).arg("--");
+    if let Some(probe) = probe {
+        audit.arg("--probe").arg(probe);
+    }
+    audit.args(arguments);
     Ok(exit_code(audit.status().context("cannot run cargo")?))
 }
 
+/// How cuda-sys is built for the audit and the probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bindings {
+    Generated,
+    /// From what cuda-sys carries: whoever names the headers to read must not need others for building the reader.
+    Carried,
+}
+
+impl Bindings {
+    fn cargo(self) -> Command {
+        let mut cargo = cargo();
+        if self == Self::Carried {
+            cargo.env("CUDA_SYS_BINDINGS", "prebuilt");
+        }
+        cargo
+    }
+}
+
+fn provision(needs: &Needs) -> Result<Bindings> {
+    let mut cuda = needs.cuda.clone();
+    match needs.headers {
+        Headers::Found | Headers::Named => {}
+        Headers::Newest => cuda.extend(setup::supported()?.last()),
+        Headers::All => cuda.extend(setup::supported()?),
+    }
+    if needs.headers == Headers::Found {
+        setup::building_and(&cuda)?;
+        return Ok(Bindings::Generated);
+    }
+    setup::reading(&cuda)?;
+    Ok(if setup::can_build() { Bindings::Generated } else { Bindings::Carried })
+}
+
+/// Builds the program that asks the driver.
+fn probe(bindings: Bindings) -> Result<PathBuf> {
+    let built = bindings.cargo().args(["build", "--quiet"]).args(PROBE).status().context("cannot run cargo")?;
+    ensure!(built.success(), "attribute-probe, which asks the driver, cannot be built");
+    Ok(std::env::current_exe()?.with_file_name(format!("attribute-probe{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// The first build takes a while, so cargo shows its progress; later ones are quiet.
-fn build_if_cold() -> Result<bool> {
+fn build_if_cold(bindings: Bindings) -> Result<bool> {
     let built = std::env::current_exe()?.with_file_name(format!("audit{}", std::env::consts::EXE_SUFFIX));
     if built.is_file() {
         return Ok(true);
     }
     eprintln!("building the audit (only the first time)…");
-    let mut build = cargo();
-    build.arg("build").args(STAGE_TWO);
+    let mut build = bindings.cargo();
+    build.arg("build").args(AUDIT);
     if !std::io::stderr().is_terminal() {
         build.arg("--quiet");
     }
@@ -49,66 +96,5 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     match status.code() {
         Some(code @ 0..=2) => u8::try_from(code).unwrap_or(COULD_NOT_RUN).into(),
         _ => COULD_NOT_RUN.into(),
-    }
-}
-
-/// What the arguments ask to have provisioned. The audit itself reads them all, and reports what is wrong with them.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Needs {
-    cuda: Vec<Version>,
-    all_cuda: bool,
-    /// Only help or the version is asked for.
-    nothing: bool,
-}
-
-impl Needs {
-    fn of(arguments: &[OsString]) -> Result<Self> {
-        let mut needs = Self::default();
-        let mut rest = arguments.iter().map(|argument| argument.to_str().unwrap_or_default());
-        while let Some(argument) = rest.next() {
-            match argument {
-                "--" => break,
-                "-h" | "--help" | "-V" | "--version" => needs.nothing = true,
-                "--all-cuda" => needs.all_cuda = true,
-                "--cuda" => needs.cuda.extend(rest.next().map(setup::parse_version).transpose()?),
-                _ => {
-                    if let Some(version) = argument.strip_prefix("--cuda=") {
-                        needs.cuda.push(setup::parse_version(version)?);
-                    }
-                }
-            }
-        }
-        Ok(needs)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn needs(line: &str) -> Result<Needs> {
-        Needs::of(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn versions_are_picked_out_of_other_arguments() {
-        let cuda = vec![Version(12000), Version(13050)];
-        let found = needs("--format json --cuda 12.0 --cuda=13.5 --output x -- --cuda 11.8").unwrap();
-        assert_eq!(found, Needs { cuda, ..Needs::default() });
-        assert!(needs("--all-cuda").unwrap().all_cuda);
-        assert_eq!(needs("--headers /somewhere").unwrap(), Needs::default());
-    }
-
-    #[test]
-    fn help_needs_nothing() {
-        for line in ["--help", "-h", "--version", "--all-cuda --help"] {
-            assert!(needs(line).unwrap().nothing, "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_version_stops_before_anything_is_fetched() {
-        assert!(needs("--cuda thirteen").is_err());
-        assert_eq!(needs("--cuda").unwrap(), Needs::default());
     }
 }

@@ -7,13 +7,15 @@ use clap::Parser;
 use crate::find::Version;
 use crate::format::Format;
 
-/// What CUDA's headers say about each launch attribute: where it may be used, since when, and where the header
-/// contradicts itself.
+/// Each launch attribute in the header's prose, in its alias macros, in the types of cuda-hostfn and in a real driver, side
+/// by side, and where they contradict each other.
 ///
 /// Without arguments the headers that the build of cuda-sys finds are read, else the newest that `cargo xtask setup`
-/// provisioned. Several headers give the history of each attribute.
+/// provisioned; several give the history of each attribute. The driver of this machine is asked, and where there is none
+/// the records in docs/observations are taken.
 ///
-/// Exit status: 0 if every finding is in docs/known-findings.toml, 1 if there is a new one, 2 if the audit could not run.
+/// Exit status: 0 if every finding is in docs/known-findings.toml, 1 if there is a new one or if a type offers what
+/// every driver refuses, 2 if the audit could not run.
 #[derive(Debug, Parser)]
 #[command(name = "audit", bin_name = "cargo xtask audit", version)]
 pub struct Args {
@@ -29,6 +31,25 @@ pub struct Args {
     #[arg(long)]
     pub all_cuda: bool,
 
+    /// What a driver answered elsewhere, saved with --record; repeatable, a column for each machine
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub observed: Vec<PathBuf>,
+
+    /// Save what the driver of this machine answers
+    #[arg(long, value_name = "FILE", conflicts_with = "reference")]
+    pub record: Option<PathBuf>,
+
+    /// Write the page of the documentation, from the newest provisioned header and the records in docs/observations
+    /// [default: docs/attributes.md]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        conflicts_with_all = ["headers", "cuda", "all_cuda", "observed", "format", "output"]
+    )]
+    pub reference: Option<Option<PathBuf>>,
+
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 
@@ -39,4 +60,8 @@ pub struct Args {
     /// The findings that are understood [default: docs/known-findings.toml]
     #[arg(long, value_name = "FILE")]
     pub known: Option<PathBuf>,
+
+    /// The program that asks the driver; stage one builds it where there is a driver
+    #[arg(long, value_name = "PROGRAM", hide = true)]
+    pub probe: Option<PathBuf>,
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::find::{OLDEST, Rejected, Version};
+use crate::machine::Source;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -42,6 +43,21 @@ pub enum Error {
 
     #[error("the known findings in `{}` are not usable: {what}", .file.display())]
     Known { file: PathBuf, what: String },
+
+    #[error("{from} is not usable: {what}")]
+    Record { from: Source, what: String },
+
+    #[error(
+        "{first} and {second} are records of the same machine ({machine}), and the report has one column for it. \
+         Leave one of them out."
+    )]
+    SameMachine { machine: String, first: Source, second: Source },
+
+    #[error("there is nothing to record in `{}`: {why}", .file.display())]
+    NothingToRecord { file: PathBuf, why: String },
+
+    #[error("the driver could not be asked: `{}` failed ({what})", .probe.display())]
+    Probe { probe: PathBuf, what: String },
 
     #[error("the report cannot be written to `{}`: {why}. Give --output a file in an existing folder that you may write.", .file.display())]
     Output { file: PathBuf, why: io::Error },

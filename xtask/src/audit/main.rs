@@ -1,19 +1,25 @@
-//! `cargo xtask audit`: what CUDA's headers say about launch attributes, and where they contradict themselves.
+//! `cargo xtask audit`: what headers, types and drivers say about launch attributes, and where they contradict each other.
 //!
 //! The second stage of the xtask: it needs headers and libclang, which the first stage provisions.
 
 mod args;
+mod declared;
 mod error;
+mod finding;
 mod findings;
 mod format;
 mod header;
 mod known;
+mod machine;
 mod model;
 mod output;
+mod place;
+mod plain;
 mod prose;
 mod quiet;
 mod report;
 mod sources;
+mod value;
 mod version;
 
 #[cfg(test)]
@@ -25,6 +31,8 @@ mod clang;
 #[allow(dead_code, reason = "the build script of cuda-sys uses the rest")]
 #[path = "../../../cuda-sys/build/find.rs"]
 mod find;
+#[path = "../observations.rs"]
+mod observations;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -36,6 +44,7 @@ use clap::Parser;
 
 use args::Args;
 use error::Error;
+use format::Format;
 use header::Include;
 use known::Known;
 use model::{Header, Report};
@@ -61,15 +70,27 @@ fn run(args: &Args) -> Result<Report, Error> {
     let provisioned = workspace.join(".cuda");
     let known_file = args.known.clone().unwrap_or_else(|| workspace.join("docs/known-findings.toml"));
 
+    let observations = workspace.join("docs/observations");
+    let reference = workspace.join("docs/attributes.md");
+
     let includes = sources::includes(args, &provisioned)?;
     let known = Known::read(&known_file)?;
     // SAFETY: no other thread exists yet.
     unsafe { clang::load(&provisioned.join("libclang")) }.map_err(Error::Libclang)?;
+    // Before the headers, which take longer.
+    let machines = machine::select(args, &observations)?;
     let headers = read_all(&includes)?;
-    let report = report::build(headers, &known).map_err(|what| Error::Known { file: known_file, what })?;
+    if let Some(file) = &args.record {
+        output::write(&machine::to_record(&machines.0), Some(file))?;
+    }
+    let report = report::build(headers, declared::catalogue(), machines, &known)
+        .map_err(|what| Error::Known { file: known_file, what })?;
 
-    let screen = output::screen(args.output.is_some());
-    output::write(&format::render(&report, args.format, screen), args.output.as_deref())?;
+    let (format, file) = match &args.reference {
+        Some(file) => (Format::Reference, Some(file.as_deref().unwrap_or(&reference))),
+        None => (args.format, args.output.as_deref()),
+    };
+    output::write(&format::render(&report, format, output::screen(file.is_some())), file)?;
     Ok(report)
 }
 

@@ -6,22 +6,24 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::declared::Declared;
 use crate::find::Version;
-
-/// The promise to other tools: fields are added, never changed, while this number stays.
-pub const SCHEMA: u32 = 1;
+use crate::finding::Finding;
+use crate::machine::{Asked, Machine};
+use crate::place::Place;
 
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub schema: u32,
     /// Oldest first.
     pub headers: Vec<Header>,
-    /// The typed layer's catalogue; cuda-hostfn has none yet.
-    pub declared: [(); 0],
-    /// What drivers answered; nothing asks one yet.
-    pub machines: [(); 0],
+    /// The typed layer's catalogue.
+    pub declared: Vec<Declared>,
+    /// What drivers answered.
+    pub machines: Vec<Machine>,
+    pub live_driver: Asked,
     pub findings: Vec<Finding>,
 }
 
@@ -107,45 +109,6 @@ pub enum Within {
     Code,
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub struct Finding {
-    pub kind: Kind,
-    pub id: u32,
-    pub surface: Surface,
-    /// `docs/known-findings.toml` has it.
-    pub known: bool,
-    pub evidence: String,
-    /// The headers that show it; for a change the one before and the one after.
-    pub cuda: Vec<Version>,
-    /// Why it is understood.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    DocumentedButNotAliased,
-    AliasedButNotDocumented,
-    /// A launch function's documentation names an attribute whose comment excludes launches.
-    NamedButNotDocumented,
-    NoProse,
-    UnreadableProse,
-    ProseChanged,
-    NumberGap,
-    /// An entry of `docs/known-findings.toml` that no longer holds.
-    StaleKnownFinding,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Surface {
-    Stream,
-    Node,
-    Launch,
-    All,
-}
-
 impl Header {
     pub fn attribute(&self, id: u32) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| attribute.id == id)
@@ -166,10 +129,13 @@ impl Attribute {
 /// What every attribute's name begins with.
 pub const PREFIX: &str = "CU_LAUNCH_ATTRIBUTE_";
 
-impl Kind {
-    /// It lies between two headers, not in one.
-    pub fn is_change(self) -> bool {
-        self == Self::ProseChanged
+impl Places {
+    pub fn at(self, place: Place) -> bool {
+        match place {
+            Place::Stream => self.stream,
+            Place::Node => self.node,
+            Place::Launch => self.launch,
+        }
     }
 }
 
@@ -182,17 +148,5 @@ impl fmt::Display for Places {
             [.., last] if named.len() > 1 => write!(f, "{} and {last}", named[..named.len() - 1].join(", ")),
             [only, ..] => f.write_str(only),
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
-}
-
-impl fmt::Display for Surface {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
     }
 }

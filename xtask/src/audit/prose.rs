@@ -2,6 +2,10 @@
 //! function's documentation names.
 
 use crate::model::{PREFIX, Places, Within};
+use crate::plain::plain;
+
+/// So many characters of a sentence show what it is.
+const EXCERPT: usize = 80;
 
 /// What an attribute's comment says about places.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,15 +46,10 @@ pub fn places(comment: &str) -> Prose {
                 places.node = true;
             }
             "launch" | "launches" | "kernel launch" | "kernel launches" => places.launch = true,
-            _ => return Prose::Unreadable(excerpt(list)),
+            _ => return Prose::Unreadable(plain(list, EXCERPT)),
         }
     }
     Prose::Valid(places)
-}
-
-/// The beginning of a text, without anything that a terminal would obey.
-fn excerpt(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(80).collect()
 }
 
 /// The attributes that a documentation comment names, in its order; those in `\code` blocks marked as such.
@@ -129,7 +128,7 @@ mod tests {
     fn what_cannot_be_read_is_shown_harmlessly() {
         let hostile = format!("Valid for \u{1b}[2Jtensors {}.", "and more ".repeat(1000));
         let Prose::Unreadable(excerpt) = places(&hostile) else { panic!("it was read") };
-        assert!(excerpt.starts_with("[2jtensors") && excerpt.len() <= 80, "{excerpt}");
+        assert!(excerpt.starts_with(r"\u{1b}[2jtensors") && excerpt.len() <= 100, "{excerpt}");
     }
 
     #[test]

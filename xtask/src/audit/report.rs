@@ -1,16 +1,25 @@
-//! Headers to report: the history across them, then the findings.
+//! Sources to report: the history across headers, then the findings.
 
+use crate::declared::Declared;
 use crate::find::{OLDEST, Version};
-use crate::findings;
+use crate::findings::{self, Facts};
 use crate::known::Known;
-use crate::model::{Header, Report, SCHEMA};
+use crate::machine::{Asked, Machine};
+use crate::model::{Header, Report};
+use crate::observations::SCHEMA;
 
-/// Joins headers, oldest first.
-pub fn build(mut headers: Vec<Header>, known: &Known) -> Result<Report, String> {
+/// Joins the sources; headers oldest first.
+pub fn build(
+    mut headers: Vec<Header>,
+    declared: Vec<Declared>,
+    (machines, live_driver): (Vec<Machine>, Asked),
+    known: &Known,
+) -> Result<Report, String> {
     date(&mut headers);
-    let mut findings = findings::of_headers(&headers);
-    known.apply(&headers, &mut findings)?;
-    Ok(Report { schema: SCHEMA, headers, declared: [], machines: [], findings })
+    let facts = Facts { headers: &headers, declared: &declared, machines: &machines };
+    let mut findings = findings::of(facts);
+    known.apply(facts, &mut findings)?;
+    Ok(Report { schema: SCHEMA, headers, declared, machines, live_driver, findings })
 }
 
 /// Tells the first header of each id where an older one lacks it, or where no older one can have it.

@@ -21,6 +21,9 @@ pub fn includes(args: &Args, provisioned: &Path) -> Result<Vec<Include>, Error> 
     if args.all_cuda {
         includes.extend(all(provisioned)?);
     }
+    if args.reference.is_some() {
+        includes.extend(all(provisioned)?.into_iter().max_by_key(|include| include.version));
+    }
     if includes.is_empty() {
         includes.push(discovered(provisioned)?);
     }

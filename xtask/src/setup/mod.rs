@@ -76,6 +76,21 @@ pub(crate) fn building_and(versions: &[Version]) -> Result<Headers> {
     existing::headers(&store.folder)?.ok_or_else(|| anyhow!("the headers just provisioned are not found"))
 }
 
+/// What reading headers of these versions needs: them and a libclang that loads, whatever else is installed or missing.
+pub(crate) fn reading(versions: &[Version]) -> Result<()> {
+    let store = Store::open()?;
+    let mut pins = versions.iter().map(|version| store.pins.headers(*version)).collect::<Result<Vec<_>>>()?;
+    if let Libclang::Provisioned(pin) = store.libclang()? {
+        pins.push(pin);
+    }
+    all_or_failure(&store, &pins)
+}
+
+/// Whether cuda-sys would find headers to build with as things are.
+pub(crate) fn can_build() -> bool {
+    Store::open().and_then(|store| existing::headers(&store.folder)).is_ok_and(|headers| headers.is_some())
+}
+
 /// The old drivers' libraries. None is an error: tests count those that are not there as not run.
 pub(crate) fn drivers() -> Result<Vec<Driver>> {
     let store = Store::open()?;

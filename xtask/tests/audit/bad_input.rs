@@ -98,7 +98,7 @@ fn versions_that_are_not_there_say_how_to_get_them() {
 #[test]
 fn a_format_that_does_not_exist_is_refused_with_those_that_do() {
     let run = audit(["--format", "yaml"]);
-    assert!(run.error().contains("table, markdown, json"), "{run:#?}");
+    assert!(run.error().contains("table, markdown, json, html"), "{run:#?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::record::{silent, write};
 use crate::run::{Run, attribute, audit, folder};
 
 const HEADER: &str = r#"
@@ -50,8 +51,10 @@ reason = "It is made up."
 fn run(header: &TempDir, known: &str) -> Run {
     let file = header.path().join("known.toml");
     fs::write(&file, known).unwrap();
-    let [headers, known] = [header.path(), &file].map(|path| path.as_os_str().to_owned());
-    audit(["--format".into(), "json".into(), "--headers".into(), headers, "--known".into(), known])
+    let observed = write(header.path(), "record.json", &silent());
+    let [headers, known, observed] = [header.path(), &file, &observed].map(|path| path.as_os_str().to_owned());
+    let known = ["--known".into(), known, "--observed".into(), observed];
+    audit(["--format".into(), "json".into(), "--headers".into(), headers].into_iter().chain(known))
 }
 
 fn findings(report: &Value) -> Vec<(&str, u64, bool)> {
@@ -99,4 +102,6 @@ fn a_malformed_entry_is_an_error_that_names_it() {
     assert!(run(&header, &ENTRY.replace("id = 2", "id = 77")).error().contains("id 77"));
     assert!(run(&header, &ENTRY.replace("It is made up.", "")).error().contains("no reason"));
     assert!(run(&header, &ENTRY.replace("kind", "kinds")).error().contains("kinds"));
+    assert!(run(&header, &ENTRY.replace("unreadable-prose", "odd")).error().contains("unknown variant `odd`"));
+    assert!(run(&header, &ENTRY.replace("\"all\"", "\"tensor\"")).error().contains("a surface is one of"));
 }

@@ -1,9 +1,12 @@
 //! A report as text.
 
+mod answers;
 mod cells;
+mod html;
 mod json;
 mod markdown;
 mod table;
+mod wrong;
 
 use crate::model::Report;
 
@@ -13,8 +16,13 @@ pub enum Format {
     Table,
     /// GitHub's Markdown.
     Markdown,
-    /// Schema 1, for other tools.
+    /// Schema 1, for other tools; see docs/report-schema.md.
     Json,
+    /// One page for a browser, with filters and every sample.
+    Html,
+    /// Markdown, as `docs/attributes.md` has it.
+    #[value(skip)]
+    Reference,
 }
 
 /// What the text is written to.
@@ -30,5 +38,7 @@ pub fn render(report: &Report, format: Format, screen: Screen) -> String {
         Format::Table => table::render(report, screen),
         Format::Markdown => markdown::render(report),
         Format::Json => json::render(report),
+        Format::Html => html::render(report),
+        Format::Reference => markdown::reference(report),
     }
 }

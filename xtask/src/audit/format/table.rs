@@ -1,21 +1,31 @@
 //! The report for a terminal.
 
-use comfy_table::{Attribute as Style, Cell, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute as Style, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::Screen;
-use super::cells::{self, Place, SURFACES};
-use crate::model::{Attribute, Finding, Report, Surface};
+use super::answers::{self, Cell as Answer};
+use super::cells::{self, Claim, Row, Source};
+use super::wrong::wrong;
+use crate::finding::Finding;
+use crate::model::Report;
+use crate::place::Place;
 
 /// Fits the narrowest screen.
 const LEGEND: &str = "\
-✓ documented for this place          – documented, but not for this place
-? its comment names no place         ! a finding, see below
-+ an alias macro exists: CU_STREAM_ATTRIBUTE_… or CU_KERNEL_NODE_ATTRIBUTE_…
-Below an attribute: the member of CUlaunchAttributeValue that holds its value;
-the functions whose text names it, and → where that text sends readers for it.
+header  ✓ documented for this place     – documented, but not for this place
+        ? its comment names no place    + an alias macro exists for this place
+types   what the type of cuda-hostfn, named below the attribute, offers here
+[1] …   what that machine's driver accepts here: set, get, – neither;
+        capturing: a launch can have it only while its stream is capturing;
+        unknown: the driver does not know the number; lacks it: the device does
+≈       a value is changed or clamped   > a value out of range is accepted
+!       another finding, see below
 ";
 
-const FIRST: &str = "first: the first of these headers that has it.\n";
+/// The columns before those of machines.
+const FIXED: u16 = 70;
+/// A column of machines.
+const WIDE: u16 = 13;
 
 pub fn render(report: &Report, screen: Screen) -> String {
     let mut out = format!("{}\n", cells::title(report));
@@ -26,11 +36,27 @@ pub fn render(report: &Report, screen: Screen) -> String {
             out += &format!("  {}\n", versions.join(" "));
         }
     }
-    out += &section(&attributes(report, screen));
+    out += &wrapped(&cells::asked(report), screen);
+    if !report.machines.is_empty() {
+        out += &section(&machines(report, screen));
+        out += &special(report);
+    }
+    let columns = columns(report);
+    let fit = usize::from(((screen.width.saturating_sub(FIXED)) / WIDE).max(1));
+    let mut blocks = columns.chunks(fit).collect::<Vec<_>>();
+    if blocks.is_empty() {
+        blocks.push(&[]);
+    }
+    for block in blocks {
+        out += &section(&attributes(report, block, screen));
+    }
     out += LEGEND;
     if report.headers.len() > 1 {
-        out += FIRST;
         out += &format!("\nHistory\n{}", section(&history(report, screen)));
+    }
+    let values = wrong_values(report, screen);
+    if values.row_count() > 0 {
+        out += &format!("\nWrong values, where the attribute is accepted\n{}", section(&values));
     } else {
         out += "\n";
     }
@@ -46,25 +72,146 @@ fn section(table: &Table) -> String {
     format!("\n{}\n", lines.concat())
 }
 
-fn attributes(report: &Report, screen: Screen) -> Table {
-    let dated = report.headers.len() > 1;
-    let mut titles = vec!["id", "attribute, value, named by", "stream", "node", "launch"];
-    if dated {
-        titles.push("first");
+/// A sentence, which may be longer than the screen is wide.
+fn wrapped(text: &str, screen: Screen) -> String {
+    let mut table = new(screen, &[]);
+    table.add_row([text]);
+    let lines = table.lines().map(|line| format!("{}\n", line.trim())).filter(|line| line != "\n");
+    lines.collect()
+}
+
+fn machines(report: &Report, screen: Screen) -> Table {
+    let mut table = new(screen, &["", "device", "compute", "driver", "CUDA", "asked"]);
+    for (index, machine) in report.machines.iter().enumerate() {
+        let record = &machine.record;
+        table.add_row([
+            cells::numbers(&[index]),
+            record.device.clone(),
+            record.compute_capability.clone(),
+            record.kernel_driver.clone().unwrap_or_else(|| "?".to_owned()),
+            record.driver.clone(),
+            cells::dated(machine),
+        ]);
     }
-    let mut table = new(screen, &titles);
-    for attribute in report.headers.last().map_or(&[][..], |header| &header.attributes) {
-        let mut row = vec![Cell::new(attribute.id), Cell::new(attribute.short_name()).add_attribute(Style::Bold)];
-        row.extend(place_cells(attribute, &report.findings));
-        if dated {
-            row.push(Cell::new(attribute.first_seen.map_or_else(String::new, |first| first.to_string())));
+    table
+}
+
+fn special(report: &Report) -> String {
+    let lines = report.machines.iter().enumerate().filter_map(|(index, machine)| {
+        let text = answers::special_streams(machine);
+        (!text.is_empty()).then(|| format!(" {} {text}\n", cells::numbers(&[index])))
+    });
+    lines.collect()
+}
+
+/// Machines that answered the same.
+struct Column {
+    machines: Vec<usize>,
+    /// By row, then by place.
+    answers: Vec<[Answer; 3]>,
+}
+
+/// A fleet fits a screen if what answered the same has one column.
+fn columns(report: &Report) -> Vec<Column> {
+    let rows = cells::rows(report);
+    let mut columns: Vec<Column> = Vec::new();
+    for index in 0..report.machines.len() {
+        let answers: Vec<_> =
+            rows.iter().map(|row| Place::ALL.map(|place| answers::cell(report, index, row.id, place))).collect();
+        match columns.iter_mut().find(|column| column.answers == answers) {
+            Some(column) => column.machines.push(index),
+            None => columns.push(Column { machines: vec![index], answers }),
         }
-        table.add_row(row);
-        for detail in [cells::value(attribute), cells::named_by(attribute)] {
-            if !detail.is_empty() {
-                table.add_row([Cell::new(""), Cell::new(detail).fg(Color::DarkGrey)]);
-            }
+    }
+    columns
+}
+
+fn attributes(report: &Report, columns: &[Column], screen: Screen) -> Table {
+    let titles: Vec<_> = columns.iter().map(|column| cells::numbers(&column.machines)).collect();
+    let fixed = ["id", "attribute, value, type", "place", "header", "types"];
+    let mut table = new(screen, &fixed.into_iter().chain(titles.iter().map(String::as_str)).collect::<Vec<_>>());
+    for (index, row) in cells::rows(report).iter().enumerate() {
+        for (place, detail) in Place::ALL.into_iter().zip(details(row)) {
+            let first = place == Place::ALL[0];
+            let id = if first { row.id.to_string() } else { String::new() };
+            let style = if first { Style::Bold } else { Style::Dim };
+            let mut line = vec![Cell::new(id), Cell::new(detail).add_attribute(style), Cell::new(place)];
+            line.push(claim_cell(
+                row.attribute.map(|attribute| cells::claim(attribute, place)),
+                worst(report, row, place),
+            ));
+            line.push(type_cell(report, row, place));
+            line.extend(columns.iter().map(|column| answer_cell(&column.answers[index][place as usize])));
+            table.add_row(line);
         }
+    }
+    table
+}
+
+/// What stands beside the three places: the name, the value, the type.
+fn details(row: &Row<'_>) -> [String; 3] {
+    let value = row.attribute.map_or_else(String::new, cells::value);
+    let since = row.since().map_or_else(String::new, |since| format!("since {since}"));
+    let declared = [row.type_name(), &since].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+    [row.short_name().to_owned(), value, declared.join(", ")]
+}
+
+/// The worst finding of a place in the headers: new before known.
+fn worst<'a>(report: &'a Report, row: &Row<'_>, place: Place) -> Option<&'a Finding> {
+    cells::findings_at(report, row.id, place, Source::Header).min_by_key(|finding| finding.known)
+}
+
+fn claim_cell(claim: Option<Claim>, finding: Option<&Finding>) -> Cell {
+    let Some(claim) = claim else { return Cell::new("") };
+    let (mark, colour) = match claim.documented {
+        Some(true) => ("✓", Color::Green),
+        Some(false) => ("–", Color::DarkGrey),
+        None => ("?", Color::Yellow),
+    };
+    let alias = if claim.aliased == Some(true) { " +" } else { "" };
+    match finding {
+        Some(finding) => Cell::new(format!("{mark}{alias} !")).fg(weight(finding.known)),
+        None => Cell::new(format!("{mark}{alias}")).fg(colour),
+    }
+}
+
+fn type_cell(report: &Report, row: &Row<'_>, place: Place) -> Cell {
+    let text = row.offered(place);
+    let finding = cells::findings_at(report, row.id, place, Source::Type).min_by_key(|finding| finding.known);
+    match finding {
+        Some(finding) => Cell::new(format!("{text} !")).fg(weight(finding.known)),
+        None => Cell::new(text).fg(if text == "–" { Color::DarkGrey } else { Color::Green }),
+    }
+}
+
+fn answer_cell(answer: &Answer) -> Cell {
+    let marks = answer.marks();
+    let colour = match (marks.is_empty(), answer.accepted) {
+        (false, _) => weight(!answer.new),
+        (true, true) => Color::Green,
+        (true, false) => Color::DarkGrey,
+    };
+    Cell::new(format!("{} {marks}", answer.text).trim()).fg(colour)
+}
+
+fn weight(known: bool) -> Color {
+    if known { Color::Yellow } else { Color::Red }
+}
+
+fn wrong_values(report: &Report, screen: Screen) -> Table {
+    let several = report.machines.len() > 1;
+    let mut table = new(screen, &["id", "place", "value", "answer, less CUDA_ERROR_"]);
+    for wrong in wrong(&report.machines) {
+        let machines = if several { format!(" {}", cells::numbers(&wrong.machines)) } else { String::new() };
+        table.add_row([
+            wrong.id.to_string(),
+            wrong.places.join(", "),
+            wrong.values.join("; "),
+            format!("{}{machines}", wrong.outcome.trim_start_matches("CUDA_ERROR_")),
+        ]);
+    }
+    if let Some(column) = table.column_mut(3) {
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(30)));
     }
     table
 }
@@ -77,66 +224,30 @@ fn history(report: &Report, screen: Screen) -> Table {
         let again = last.replace(attribute.id) == Some(attribute.id);
         let (id, name) = if again { (String::new(), "") } else { (attribute.id.to_string(), attribute.short_name()) };
         let mut row = vec![Cell::new(id), Cell::new(name), Cell::new(cells::range(epoch.first, epoch.last))];
-        row.extend(place_cells(attribute, &[]));
+        row.extend(Place::ALL.map(|place| claim_cell(Some(cells::claim(attribute, place)), None)));
         table.add_row(row);
     }
     table
 }
 
 fn findings(report: &Report, screen: Screen) -> Table {
-    let mut table = new(screen, &["id", "place", "finding", "evidence, reason"]);
+    let mut table = new(screen, &["id", "finding, place", "evidence, reason"]);
     for finding in &report.findings {
-        let colour = if finding.known { Color::Yellow } else { Color::Red };
         let state = if finding.known { "known" } else { "new" };
-        let state = match report.headers.len() {
-            1 => state.to_owned(),
-            _ => format!("{state}, {}", cells::versions(finding, &report.headers)),
-        };
+        let texts = [finding.surface.to_string(), state.to_owned(), cells::shown_by(finding, report)];
+        let below = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
         table.add_row([
             Cell::new(finding.id),
-            Cell::new(finding.surface),
-            Cell::new(finding.kind).fg(colour),
+            Cell::new(finding.kind).fg(weight(finding.known)),
             Cell::new(&finding.evidence),
         ]);
         table.add_row([
             Cell::new(""),
-            Cell::new(""),
-            Cell::new(state).fg(Color::DarkGrey),
-            Cell::new(finding.reason.as_deref().unwrap_or_default()).fg(Color::DarkGrey),
+            Cell::new(below).add_attribute(Style::Dim),
+            Cell::new(finding.reason.as_deref().unwrap_or_default()).add_attribute(Style::Dim),
         ]);
     }
     table
-}
-
-fn place_cells(attribute: &Attribute, findings: &[Finding]) -> Vec<Cell> {
-    let places = cells::places(attribute);
-    places
-        .iter()
-        .zip(SURFACES)
-        .map(|(place, surface)| place_cell(*place, finding_here(attribute, surface, findings)))
-        .collect()
-}
-
-/// The worst finding of a place: new before known.
-fn finding_here<'a>(attribute: &Attribute, surface: Surface, findings: &'a [Finding]) -> Option<&'a Finding> {
-    let here = findings.iter().filter(|finding| finding.id == attribute.id && finding.surface == surface);
-    here.min_by_key(|finding| finding.known)
-}
-
-fn place_cell(place: Place, finding: Option<&Finding>) -> Cell {
-    let (mark, colour) = match place.documented {
-        Some(true) => ("✓", Color::Green),
-        Some(false) => ("–", Color::DarkGrey),
-        None => ("?", Color::Yellow),
-    };
-    let alias = if place.aliased == Some(true) { " +" } else { "" };
-    match finding {
-        Some(finding) => {
-            let colour = if finding.known { Color::Yellow } else { Color::Red };
-            Cell::new(format!("{mark}{alias} !")).fg(colour)
-        }
-        None => Cell::new(format!("{mark}{alias}")).fg(colour),
-    }
 }
 
 fn new(screen: Screen, header: &[&str]) -> Table {

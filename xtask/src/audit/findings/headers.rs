@@ -1,56 +1,33 @@
-//! What is odd about the headers: where their sources disagree, and what changed from one to the next.
+//! Headers by themselves: prose against aliases, and what changed from one to the next.
 
-use crate::find::Version;
-use crate::model::{Attribute, Finding, Header, Kind, Surface};
+use crate::finding::{Finding, Kind};
+use crate::model::{Attribute, Header};
+use crate::place::Surface;
 
-/// The findings of some headers, oldest first.
-pub fn of_headers(headers: &[Header]) -> Vec<Finding> {
+/// The findings of some headers, oldest first, one for each header that shows it.
+pub fn of(headers: &[Header]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for header in headers {
+        let mut add = |kind, id, surface, evidence| {
+            findings.push(Finding { cuda: vec![header.cuda], ..Finding::new(kind, id, surface, evidence) });
+        };
         for attribute in &header.attributes {
-            in_attribute(attribute, &mut |kind, surface, evidence| {
-                add(&mut findings, Observation { kind, id: attribute.id, surface, evidence, cuda: vec![header.cuda] });
-            });
+            in_attribute(attribute, &mut |kind, surface, evidence| add(kind, attribute.id, surface, evidence));
         }
         for id in gaps(header) {
             let evidence = "no attribute has this number, higher ones exist".to_owned();
-            let cuda = vec![header.cuda];
-            add(&mut findings, Observation { kind: Kind::NumberGap, id, surface: Surface::All, evidence, cuda });
+            add(Kind::NumberGap, id, Surface::All, evidence);
         }
     }
     for pair in headers.windows(2) {
-        changes(&pair[0], &pair[1], &mut findings);
+        findings.extend(changes(&pair[0], &pair[1]));
     }
-    findings.sort_by(|a, b| (a.id, a.kind, a.surface, &a.cuda).cmp(&(b.id, b.kind, b.surface, &b.cuda)));
     findings
 }
 
 /// Whether an attribute's prose can be compared between two headers: both must have it.
 pub fn comparable(older: &Header, newer: &Header, id: u32) -> bool {
     older.attribute(id).is_some() && newer.attribute(id).is_some()
-}
-
-struct Observation {
-    kind: Kind,
-    id: u32,
-    surface: Surface,
-    evidence: String,
-    cuda: Vec<Version>,
-}
-
-/// The same observation in several headers is one finding.
-fn add(findings: &mut Vec<Finding>, new: Observation) {
-    let same = findings.iter_mut().find(|old| {
-        (old.kind, old.id, old.surface, &old.evidence) == (new.kind, new.id, new.surface, &new.evidence)
-            && !new.kind.is_change()
-    });
-    match same {
-        Some(old) => old.cuda.extend(new.cuda),
-        None => {
-            let Observation { kind, id, surface, evidence, cuda } = new;
-            findings.push(Finding { kind, id, surface, known: false, evidence, cuda, reason: None });
-        }
-    }
 }
 
 fn in_attribute(attribute: &Attribute, report: &mut impl FnMut(Kind, Surface, String)) {
@@ -102,7 +79,8 @@ fn gaps(header: &Header) -> impl Iterator<Item = u32> {
     (0..last).filter(|&id| header.attribute(id).is_none())
 }
 
-fn changes(older: &Header, newer: &Header, findings: &mut Vec<Finding>) {
+fn changes(older: &Header, newer: &Header) -> Vec<Finding> {
+    let mut findings = Vec::new();
     for attribute in &newer.attributes {
         let Some(before) = older.attribute(attribute.id) else { continue };
         if before.documented != attribute.documented {
@@ -111,16 +89,16 @@ fn changes(older: &Header, newer: &Header, findings: &mut Vec<Finding>) {
             });
             let evidence = format!("its comment named {was} in {} and names {is} in {}", older.cuda, newer.cuda);
             let cuda = vec![older.cuda, newer.cuda];
-            let (kind, id, surface) = (Kind::ProseChanged, attribute.id, Surface::All);
-            add(findings, Observation { kind, id, surface, evidence, cuda });
+            findings.push(Finding { cuda, ..Finding::new(Kind::ProseChanged, attribute.id, Surface::All, evidence) });
         }
     }
+    findings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{attribute, header, places};
+    use crate::fixture::{attribute, header, of_headers, places};
 
     fn keys(headers: &[Header]) -> Vec<(Kind, u32, Surface)> {
         of_headers(headers).iter().map(|finding| (finding.kind, finding.id, finding.surface)).collect()
