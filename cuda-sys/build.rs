@@ -15,6 +15,8 @@ mod entry_points;
 mod enums;
 #[path = "build/find.rs"]
 mod find;
+#[path = "build/libclang.rs"]
+mod libclang;
 #[path = "build/link.rs"]
 mod link;
 #[path = "build/macros.rs"]
@@ -26,7 +28,7 @@ const BINDINGS: &str = "CUDA_SYS_BINDINGS";
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
-    for name in find::VARIABLES.into_iter().chain([BINDINGS, clang::LIBCLANG_PATH, link::LIBRARY_DIR, "DOCS_RS"]) {
+    for name in find::VARIABLES.into_iter().chain([BINDINGS, libclang::LIBCLANG_PATH, link::LIBRARY_DIR, "DOCS_RS"]) {
         println!("cargo::rerun-if-env-changed={name}");
     }
     if let Err(error) = run() {
@@ -35,34 +37,26 @@ fn main() {
 }
 
 fn run() -> Result<(), String> {
-    let out = PathBuf::from(variable("OUT_DIR")).join("bindings.rs");
-    let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
-    let target = variable("TARGET");
-    let provisioned = manifest.join("../.cuda");
-    let at = find::Surroundings {
-        var: &|name| env::var_os(name),
-        target: &target,
-        root: Path::new("/"),
-        provisioned: &provisioned,
-    };
-
+    let out = PathBuf::from(variable("OUT_DIR")?).join("bindings.rs");
+    let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let headers = if prebuilt()? {
-        let bindings = manifest.join("prebuilt/bindings.rs");
-        println!("cargo::rerun-if-changed={}", bindings.display());
-        fs::copy(&bindings, &out).map_err(|error| format!("{}: {error}", bindings.display()))?;
-        println!("cargo::metadata=SOURCE=prebuilt");
+        copy_prebuilt(&manifest.join("prebuilt/bindings.rs"), &out)?;
         None
     } else {
-        let headers = find::find(&at).map_err(|error| {
+        let provisioned = manifest.parent().unwrap_or(&manifest).join(".cuda");
+        // A hint for whoever has none of it; a wrong variable is to be corrected.
+        let without = |error| {
             format!("{error}\nWithout headers, {BINDINGS}=prebuilt builds with the bindings that this crate carries.")
-        })?;
-        fs::write(&out, generate(&headers, &target, &provisioned)?).map_err(|error| error.to_string())?;
-        println!("cargo::metadata=SOURCE={}", headers.source);
-        println!("cargo::metadata=INCLUDE={}", headers.include.display());
-        Some(headers)
+        };
+        Some(generate(&out, &provisioned).map_err(without)?)
     };
     let version = defined_version(&out).ok_or("the bindings have no CUDA_VERSION")?;
     println!("cargo::metadata=VERSION={version}");
+    println!("cargo::metadata=BINDINGS={}", out.display());
+    println!("cargo::metadata=SOURCE={}", headers.as_ref().map_or("prebuilt", |headers| headers.source));
+    if let Some(headers) = &headers {
+        println!("cargo::metadata=INCLUDE={}", headers.include.display());
+    }
     if env::var_os("CARGO_FEATURE_LINK").is_some() {
         link::emit(headers.as_ref().map(|headers| headers.include.as_path()))?;
     }
@@ -70,20 +64,40 @@ fn run() -> Result<(), String> {
 }
 
 fn prebuilt() -> Result<bool, String> {
-    match env::var(BINDINGS).as_deref() {
-        Ok("prebuilt") => Ok(true),
-        Ok("") | Err(_) => Ok(env::var_os("DOCS_RS").is_some()),
-        Ok(other) => Err(format!("{BINDINGS}={other}: the only value is `prebuilt`; unset it to read cuda.h")),
+    match env::var_os(BINDINGS).filter(|value| !value.is_empty()) {
+        Some(value) if value == "prebuilt" => Ok(true),
+        Some(value) => {
+            Err(format!("{BINDINGS}={}: the only value is `prebuilt`; unset it to read cuda.h", value.display()))
+        }
+        None => Ok(env::var_os("DOCS_RS").is_some()),
     }
 }
 
-fn generate(headers: &find::Headers, target: &str, provisioned: &Path) -> Result<String, String> {
+fn copy_prebuilt(bindings: &Path, out: &Path) -> Result<(), String> {
+    println!("cargo::rerun-if-changed={}", bindings.display());
+    fs::copy(bindings, out).map(drop).map_err(|error| format!("{}: {error}", bindings.display()))
+}
+
+fn generate(out: &Path, provisioned: &Path) -> Result<find::Headers, String> {
+    let target = variable("TARGET")?;
+    let at = find::Surroundings { var: &|name| env::var_os(name), target: &target, root: Path::new("/"), provisioned };
+    let headers = find::find(&at).map_err(|error| error.to_string())?;
     let header = headers.include.join("cuda.h");
-    println!("cargo::rerun-if-changed={}", header.display());
+    // Lines to cargo, and file names to clang, are text.
+    let printable = header.to_str().filter(|path| !path.contains('\n'));
+    let header =
+        printable.ok_or_else(|| format!("{}: the path is not UTF-8, or has a line break in it", header.display()))?;
+    println!("cargo::rerun-if-changed={header}");
+    if headers.source == find::PROVISIONED {
+        // The newest one counts: one more may be it.
+        println!("cargo::rerun-if-changed={}", provisioned.join("headers").display());
+    }
     // SAFETY: a build script has one thread.
-    unsafe { clang::load(&provisioned.join("libclang")) }.map_err(|error| error.to_string())?;
-    bindings::generate(&headers.include, &clang::builtin_headers(target), true)
-        .map_err(|error| format!("{} (from {}): {error}", header.display(), headers.source))
+    unsafe { libclang::load(&provisioned.join("libclang")) }.map_err(|error| error.to_string())?;
+    let bindings = bindings::generate(&headers.include, &clang::builtin_headers(&target), true)
+        .map_err(|error| format!("{header} (from {}): {error}", headers.source))?;
+    fs::write(out, bindings).map_err(|error| format!("{}: {error}", out.display()))?;
+    Ok(headers)
 }
 
 /// `CUDA_VERSION` as the bindings have it, so that all that is told about the header comes from one place.
@@ -93,6 +107,6 @@ fn defined_version(bindings: &Path) -> Option<u32> {
     value.trim().trim_end_matches("u32").parse().ok()
 }
 
-fn variable(name: &str) -> String {
-    env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
+fn variable(name: &str) -> Result<String, String> {
+    env::var(name).map_err(|error| format!("{name}, which cargo sets: {error}"))
 }

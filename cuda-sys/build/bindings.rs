@@ -80,7 +80,19 @@ impl fmt::Display for Error {
             Self::Header(bindgen::BindgenError::ClangDiagnostic(text)) => {
                 // clang repeats itself on a broken header; the first errors tell.
                 let first: Vec<_> = text.lines().filter(|line| line.contains("error:")).take(3).collect();
-                write!(f, "clang cannot read it, so it is damaged or not a whole cuda.h: {}", first.join("; "))
+                let first = first.join("; ");
+                if first.contains("file not found") {
+                    write!(
+                        f,
+                        "clang lacks a header that cuda.h includes: {first}. Install a C compiler for the target (cc, or \
+                         the one that CC_<target> names), or say where its headers are, such as \
+                         BINDGEN_EXTRA_CLANG_ARGS=--sysroot=/path"
+                    )
+                } else if first.contains("cuda.h:") {
+                    write!(f, "clang cannot read it, so it is damaged or not a whole cuda.h: {first}")
+                } else {
+                    write!(f, "clang cannot be run on it (BINDGEN_EXTRA_CLANG_ARGS, if set, is given to it): {first}")
+                }
             }
             Self::Header(error) => write!(f, "{error}"),
             Self::Output(error) => write!(f, "bindgen's output does not parse ({error}); please report this header"),

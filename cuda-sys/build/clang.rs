@@ -1,40 +1,17 @@
-//! libclang: loaded here and not by bindgen, which panics when there is none.
+//! What a libclang may lack: the headers that come with a compiler, such as `stddef.h`.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
-
-/// clang-sys's variable: a libclang, or the folder of one. Set but wrong is an error.
-pub const LIBCLANG_PATH: &str = "LIBCLANG_PATH";
-
-/// No libclang; its text says what was tried and what to do.
-#[derive(Debug)]
-pub struct NoLibclang(String);
-
-/// Loads a libclang for this thread: an installed one, else the one that `cargo xtask setup` put into the folder
-/// `provisioned`.
-///
-/// # Safety
-///
-/// No other thread may read or write the environment meanwhile: `LIBCLANG_PATH` is set if `provisioned` is needed.
-pub unsafe fn load(provisioned: &Path) -> Result<PathBuf, NoLibclang> {
-    let installed = clang_sys::load();
-    if let Err(why) = installed {
-        if std::env::var_os(LIBCLANG_PATH).is_some() || !provisioned.is_dir() {
-            return Err(NoLibclang(why));
-        }
-        // SAFETY: the caller keeps other threads away from the environment.
-        unsafe { std::env::set_var(LIBCLANG_PATH, provisioned) };
-        clang_sys::load().map_err(NoLibclang)?;
-    }
-    clang_sys::get_library().map(|library| library.path().to_owned()).ok_or_else(|| NoLibclang(String::new()))
-}
+use std::env;
+use std::path::Path;
 
 /// The arguments that give libclang a `stddef.h`: none when it has its own, else the C compiler's folder of builtin
 /// headers. A libclang without the clang around it, such as pip's, has none.
 pub fn builtin_headers(target: &str) -> Vec<String> {
     // A question that clang answers without a diagnostic, which it would print.
     let question = "#if __has_include(<stddef.h>)\nint has_builtin_headers;\n#endif\n";
-    let asked = bindgen::Builder::default().header_contents("builtin.h", question).clang_args(["-target", target]);
+    let asked = bindgen::Builder::default()
+        .header_contents("builtin.h", question)
+        .clang_args(["-target", target])
+        .formatter(bindgen::Formatter::None);
     let has_own = asked.generate().is_ok_and(|answer| answer.to_string().contains("has_builtin_headers"));
     if has_own {
         return Vec::new();
@@ -43,22 +20,11 @@ pub fn builtin_headers(target: &str) -> Vec<String> {
 }
 
 fn compiler_headers(target: &str) -> Option<String> {
+    // Outside of a build script nobody says what the host is; nothing is built for another machine there.
+    let host = env::var("HOST").unwrap_or_else(|_| target.to_owned());
     let compiler =
-        cc::Build::new().target(target).host(target).opt_level(0).cargo_metadata(false).try_get_compiler().ok()?;
+        cc::Build::new().target(target).host(&host).opt_level(0).cargo_metadata(false).try_get_compiler().ok()?;
     let asked = compiler.to_command().arg("-print-file-name=include").output().ok()?;
     let dir = String::from_utf8(asked.stdout).ok()?.trim().to_owned();
     Path::new(&dir).join("stddef.h").is_file().then_some(dir)
-}
-
-impl fmt::Display for NoLibclang {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "libclang, which reads cuda.h, could not be loaded: {}", self.0)?;
-        writeln!(f, "Any one of these mends it:")?;
-        writeln!(
-            f,
-            "  - install it (Debian and Ubuntu: `apt-get install libclang-dev`, Fedora: `dnf install clang-devel`);"
-        )?;
-        writeln!(f, "  - `pip install libclang`, and set {LIBCLANG_PATH} to its folder `clang/native`;")?;
-        write!(f, "  - in a clone of this workspace, run `cargo xtask setup`.")
-    }
 }

@@ -15,6 +15,9 @@ pub const INCLUDE_DIR: &str = "CUDA_SYS_INCLUDE_DIR";
 /// Roots of a toolkit, in the order in which they are obeyed. Set but wrong is an error.
 const ROOTS: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
 
+/// The last row: what `cargo xtask setup` provisioned.
+pub const PROVISIONED: &str = "cargo xtask setup";
+
 /// Every variable that discovery reads.
 pub const VARIABLES: [&str; 9] =
     [INCLUDE_DIR, ROOTS[0], ROOTS[1], ROOTS[2], ROOTS[3], "CONDA_PREFIX", "VIRTUAL_ENV", "PATH", "ProgramFiles"];
@@ -64,6 +67,7 @@ pub struct NotFound {
 /// Why a folder does not count.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Rejected {
+    Relative,
     NoFile,
     Unreadable(ErrorKind),
     NoVersion,
@@ -104,14 +108,18 @@ pub fn read_version(include: &Path) -> Result<Version, Rejected> {
     String::from_utf8_lossy(&text)
         .lines()
         .find_map(|line| {
-            let mut words = line.strip_prefix("#define")?.split_whitespace();
-            (words.next()? == "CUDA_VERSION").then(|| words.next()?.parse().ok())?
+            let mut words = line.trim_start().strip_prefix('#')?.split_whitespace();
+            let is_it = words.next()? == "define" && words.next()? == "CUDA_VERSION";
+            is_it.then(|| words.next()?.trim_matches(['(', ')']).parse().ok())?
         })
         .map(Version)
         .ok_or(Rejected::NoVersion)
 }
 
 fn usable(include: &Path) -> Result<Version, Rejected> {
+    if include.is_relative() {
+        return Err(Rejected::Relative);
+    }
     match read_version(include)? {
         version if version < OLDEST => Err(Rejected::TooOld(version)),
         version => Ok(version),
@@ -119,11 +127,15 @@ fn usable(include: &Path) -> Result<Version, Rejected> {
 }
 
 fn table(at: &Surroundings<'_>) -> Vec<Place> {
-    let target = toolkit_target(at.target);
+    let targets = toolkit_targets(at.target);
     let windows = at.target.contains("windows");
     let var = |name: &str| (at.var)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let below = |root: &Path, patterns: &[&str]| -> Vec<PathBuf> {
-        patterns.iter().flat_map(|pattern| expand(root, &pattern.replace("{target}", target))).collect()
+        let for_target = |pattern: &&str| match pattern.contains("{target}") {
+            true => targets.iter().map(|target| pattern.replace("{target}", target)).collect(),
+            false => vec![(*pattern).to_owned()],
+        };
+        patterns.iter().flat_map(for_target).flat_map(|pattern| expand(root, &pattern)).collect()
     };
     let mut places = Vec::new();
     let mut row = |source, includes, binding| places.push(Place { source, includes, binding });
@@ -157,7 +169,7 @@ fn table(at: &Surroundings<'_>) -> Vec<Place> {
     } else {
         row("system", below(at.root, &SYSTEM), false);
     }
-    row("cargo xtask setup", below(at.provisioned, &["headers/*/include"]), false);
+    row(PROVISIONED, below(at.provisioned, &["headers/*/include"]), false);
     places
 }
 
@@ -183,13 +195,12 @@ const SYSTEM: [&str; 8] = [
     "usr/lib/cuda/include",
 ];
 
-/// NVIDIA's name for a target's folder.
-fn toolkit_target(triple: &str) -> &'static str {
+/// NVIDIA's names for a target's folder. Servers and Jetsons share a target in Rust, and have a folder each.
+fn toolkit_targets(triple: &str) -> &'static [&'static str] {
     match triple.split('-').next() {
-        Some("aarch64") if triple.contains("tegra") => "aarch64-linux",
-        Some("aarch64") => "sbsa-linux",
-        Some("powerpc64le") => "ppc64le-linux",
-        _ => "x86_64-linux",
+        Some("aarch64") => &["sbsa-linux", "aarch64-linux"],
+        Some("powerpc64le") => &["ppc64le-linux"],
+        _ => &["x86_64-linux"],
     }
 }
 
@@ -239,9 +250,12 @@ impl fmt::Display for NotFound {
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Relative => {
+                write!(f, "a relative path, and a build runs in the folder of each crate; give a whole one")
+            }
             Self::NoFile => write!(f, "no cuda.h"),
             Self::Unreadable(kind) => write!(f, "cuda.h cannot be read ({kind})"),
-            Self::NoVersion => write!(f, "its cuda.h defines no CUDA_VERSION, so it is not the CUDA driver's header"),
+            Self::NoVersion => write!(f, "its cuda.h defines no CUDA_VERSION, as the CUDA driver's header does"),
             Self::TooOld(version) => write!(f, "CUDA {version}, older than {OLDEST}, the oldest supported"),
         }
     }

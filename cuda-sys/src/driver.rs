@@ -5,6 +5,9 @@
 //! [`CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND`](crate::CUresult) when the driver is too old to have that one function.
 //! This module tells *why* in words, and lets a program choose the library.
 //!
+//! With the feature `link`, the library is the one that the program was linked with: [`OVERRIDE`] has no effect, a
+//! program without a driver does not start, and [`load`] only tells whether what was found is a driver.
+//!
 //! The library is never unloaded. Every function here may be called from any thread.
 
 mod error;
@@ -24,6 +27,10 @@ use crate::{CUresult, bindings};
 pub use error::{Attempt, LoadError, Refusal};
 #[cfg(not(feature = "link"))]
 pub(crate) use symbol::Symbol;
+
+/// Whether the documented names of functions are those of the per-thread default stream: the feature
+/// `per-thread-default-stream`.
+pub const PER_THREAD_DEFAULT_STREAM: bool = cfg!(feature = "per-thread-default-stream");
 
 /// Names the library to load, and no other is tried: `CUDA_SYS_DRIVER=/path/to/libcuda.so.1`.
 pub const OVERRIDE: &str = "CUDA_SYS_DRIVER";
@@ -47,20 +54,21 @@ pub fn load() -> Result<(), LoadError> {
 ///
 /// # Errors
 ///
-/// [`LoadError`] if the file is not a driver, or if another driver is loaded already: a process has one.
+/// [`LoadError`] if the file is not a driver, or if another driver is in use already: a process has one.
 pub fn load_from(file: impl AsRef<Path>) -> Result<(), LoadError> {
     let file = file.as_ref();
     let library = load_once(&[file.as_os_str()])?;
-    let is_same = |loaded: &Path| matches!((loaded.canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    match path_of(library) {
-        Some(loaded) if !is_same(&loaded) => Err(LoadError::one(file, Refusal::AnotherIsLoaded(loaded))),
-        _ => Ok(()),
+    // One file gives one address, by whatever name it is opened, and opening it again costs nothing.
+    let given = os::Library::open(file.as_os_str()).map_err(|why| LoadError::one(file, Refusal::NotLoaded(why)))?;
+    if given.symbol(VERSION) == library.symbol(VERSION) {
+        return Ok(());
     }
+    Err(LoadError::one(file, Refusal::AnotherIsInUse(path_of(library).unwrap_or_default())))
 }
 
 /// The file of the driver in use; `None` while none is loaded.
 pub fn path() -> Option<PathBuf> {
-    path_of(linked_or_loaded()?)
+    if cfg!(feature = "link") { path_of(&os::Library::process()) } else { path_of(LIBRARY.get()?) }
 }
 
 /// Whether there is a driver, which this loads if need be. It may be there without any device.
@@ -75,7 +83,7 @@ pub fn symbol(name: &CStr) -> Option<NonNull<c_void>> {
 }
 
 fn library() -> Result<&'static os::Library, LoadError> {
-    if let Some(library) = linked_or_loaded() {
+    if let Some(library) = LIBRARY.get() {
         return Ok(library);
     }
     match std::env::var_os(OVERRIDE).filter(|value| !value.is_empty()) {
@@ -84,19 +92,21 @@ fn library() -> Result<&'static os::Library, LoadError> {
     }
 }
 
-fn linked_or_loaded() -> Option<&'static os::Library> {
-    if cfg!(feature = "link") { Some(LIBRARY.get_or_init(os::Library::process)) } else { LIBRARY.get() }
-}
-
+/// The first of the candidates that is a driver; where the program is linked with one, that.
 fn load_once(candidates: &[&OsStr]) -> Result<&'static os::Library, LoadError> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(library) = linked_or_loaded() {
+    if let Some(library) = LIBRARY.get() {
         return Ok(library);
+    }
+    if cfg!(feature = "link") {
+        let linked = path().unwrap_or_else(|| PathBuf::from(os::CANDIDATES[0]));
+        let library = driver(os::Library::process()).map_err(|why| LoadError::one(&linked, why))?;
+        return Ok(LIBRARY.get_or_init(|| library));
     }
     let mut attempts = Vec::new();
     for candidate in candidates {
-        match open(candidate) {
+        match os::Library::open(candidate).map_err(Refusal::NotLoaded).and_then(driver) {
             Ok(library) => return Ok(LIBRARY.get_or_init(|| library)),
             Err(why) => attempts.push(Attempt { library: PathBuf::from(candidate), why }),
         }
@@ -104,10 +114,12 @@ fn load_once(candidates: &[&OsStr]) -> Result<&'static os::Library, LoadError> {
     Err(LoadError::new(attempts))
 }
 
-/// Opens a library and makes sure that it is a driver.
-fn open(candidate: &OsStr) -> Result<os::Library, Refusal> {
-    let library = os::Library::open(candidate).map_err(Refusal::NotLoaded)?;
-    let address = library.symbol(c"cuDriverGetVersion").ok_or(Refusal::NotADriver)?;
+/// The function that every driver has, and that answers at any time.
+const VERSION: &CStr = c"cuDriverGetVersion";
+
+/// Makes sure that a library is a driver.
+fn driver(library: os::Library) -> Result<os::Library, Refusal> {
+    let address = library.symbol(VERSION).ok_or(Refusal::NotADriver)?;
     // SAFETY: `cuDriverGetVersion` has had this signature in every driver and in the stub.
     let get_version =
         unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut c_int) -> CUresult>(address) };
@@ -120,5 +132,5 @@ fn open(candidate: &OsStr) -> Result<os::Library, Refusal> {
 }
 
 fn path_of(library: &os::Library) -> Option<PathBuf> {
-    os::file_of(library.symbol(c"cuDriverGetVersion")?)
+    os::file_of(library.symbol(VERSION)?)
 }

@@ -86,6 +86,8 @@ fn each_layout_is_found() {
         // Debian's nvidia-cuda-dev.
         (LINUX, "", "usr/include", "system"),
         ("aarch64-unknown-linux-gnu", "", "usr/local/cuda/targets/sbsa-linux/include", "system"),
+        // A Jetson's.
+        ("aarch64-unknown-linux-gnu", "", "usr/local/cuda/targets/aarch64-linux/include", "system"),
         (LINUX, "CONDA_PREFIX", "targets/x86_64-linux/include", "CONDA_PREFIX"),
         ("aarch64-unknown-linux-gnu", "CONDA_PREFIX", "targets/sbsa-linux/include", "CONDA_PREFIX"),
         ("x86_64-pc-windows-msvc", "CONDA_PREFIX", "Library/include", "CONDA_PREFIX"),
@@ -178,11 +180,25 @@ fn an_environment_without_cuda_is_passed_over() {
 #[test]
 fn the_kernels_cuda_h_does_not_count() {
     let machine = Machine::new(LINUX).file("usr/include/cuda.h", "#define CUDA_HARDWARE 1\nint via_cuda;\n");
-    assert!(machine.refused().contains("not the CUDA driver's header"));
+    assert!(machine.refused().contains("as the CUDA driver's header does"));
     let machine = machine.cuda_h("clone/.cuda/headers/13.5/include", 13050);
     assert_eq!(machine.found().1, "cargo xtask setup");
     let machine = machine.var("CUDA_SYS_INCLUDE_DIR", "usr/include");
-    assert!(machine.refused().contains("not the CUDA driver's header"));
+    assert!(machine.refused().contains("as the CUDA driver's header does"));
+}
+
+#[test]
+fn a_relative_path_is_refused_since_nobody_knows_where_from() {
+    let mut machine = Machine::new(LINUX).cuda_h("usr/local/cuda/include", 12040);
+    machine.variables.insert("CUDA_HOME", "toolkit".into());
+    assert!(machine.refused().contains("toolkit/include: a relative path"), "{}", machine.refused());
+}
+
+#[test]
+fn a_definition_may_be_indented_and_in_parentheses() {
+    let machine =
+        Machine::new(LINUX).file("usr/include/cuda.h", "#if 1\r\n#  define CUDA_VERSION (12040)\r\n#endif\r\n");
+    assert_eq!(machine.find().unwrap().version, Version(12040));
 }
 
 #[test]

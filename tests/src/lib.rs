@@ -1,9 +1,12 @@
 //! What the suites share: the drivers that this machine has, and trials that say that they did not run.
 
 use std::fmt::Display;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
+use tempfile::TempDir;
 
 /// A driver's library that was taken from a distribution's package: it loads and resolves symbols, and has no device.
 #[derive(Clone, Copy, Debug)]
@@ -55,4 +58,27 @@ pub fn trial_with<T: Send + 'static>(
 /// The text, if the condition does not hold.
 pub fn check(condition: bool, text: impl FnOnce() -> String) -> Result<(), Failed> {
     if condition { Ok(()) } else { Err(text().into()) }
+}
+
+/// The file in the folder that [`stub`] gives.
+pub const STUB: &str = "libcuda.so.1";
+
+/// Like the toolkit's stub, every function of which answers `CUDA_ERROR_STUB_LIBRARY`; under the names that programs
+/// load and linkers look for.
+///
+/// # Errors
+///
+/// Why it could not be made.
+pub fn stub() -> Result<TempDir, &'static str> {
+    let folder = TempDir::new().map_err(|_| "no temporary folder")?;
+    let source = folder.path().join("stub.c");
+    let library = folder.path().join(STUB);
+    fs::write(&source, "int cuDriverGetVersion(int *version) { return 34; }").map_err(|_| "no temporary file")?;
+    let arguments = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o"];
+    let compiled = Command::new("cc").args(arguments).args([&library, &source]).status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        return Err("no C compiler");
+    }
+    fs::copy(&library, folder.path().join("libcuda.so")).map_err(|_| "no temporary file")?;
+    Ok(folder)
 }

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use tempfile::TempDir;
-use tests::{DRIVERS, check, trial_with, workspace};
+use tests::{DRIVERS, check, stub, trial_with, workspace};
 
 fn main() -> ExitCode {
     let driver = &DRIVERS[1];
@@ -41,8 +41,16 @@ fn main() -> ExitCode {
         ),
         refused("CUDA_SYS_INCLUDE_DIR", "/nonexistent", &["CUDA_SYS_INCLUDE_DIR is set", "cargo xtask setup"]),
         refused("LIBCLANG_PATH", "/nonexistent", &["libclang", "could not be loaded", "apt-get install libclang-dev"]),
+        refused("LIBCLANG_PATH", "..", &["libclang", "could not be loaded", "CUDA_SYS_BINDINGS=prebuilt"]),
+        refused("CUDA_HOME", "toolkit", &["CUDA_HOME is set", "a relative path"]),
         refused("CUDA_SYS_LIBRARY_DIR", "/nonexistent", &["CUDA_SYS_LIBRARY_DIR=/nonexistent", "unset it"]),
         refused("CUDA_SYS_BINDINGS", "checked-in", &["CUDA_SYS_BINDINGS=checked-in", "the only value is `prebuilt`"]),
+        trial_with("linked with the toolkit's stub, which is told as such", stub(), |stub| {
+            let dependent = dependent()?;
+            let mut run = cargo("run", dependent.path());
+            run.args(["--features", "cuda-sys/link"]).env("CUDA_SYS_LIBRARY_DIR", stub.path());
+            refusal(&run.env("LD_LIBRARY_PATH", stub.path()).output()?, &["the CUDA toolkit's stub library"])
+        }),
         Trial::test("a damaged cuda.h is told as such", || {
             let folder = TempDir::new()?;
             fs::write(
@@ -132,7 +140,10 @@ const MAIN: &str = r#"
 fn main() {
     let mut version = 0;
     let code = unsafe { cuda_sys::cuDriverGetVersion(&mut version) };
-    assert_eq!(code, cuda_sys::CUresult::CUDA_SUCCESS, "{:?}", cuda_sys::driver::load());
+    if code != cuda_sys::CUresult::CUDA_SUCCESS {
+        eprintln!("{code:?}: {}", cuda_sys::driver::load().unwrap_err());
+        std::process::exit(1);
+    }
     assert_eq!(env!("HEADER").parse(), Ok(cuda_sys::CUDA_VERSION));
     println!("{}|{}|{version}", env!("HEADER"), env!("SOURCE"));
 }

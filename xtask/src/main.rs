@@ -8,6 +8,8 @@ mod cli;
 #[path = "../../cuda-sys/build/find.rs"]
 #[expect(dead_code, reason = "the build script tells cargo which variables are read")]
 mod find;
+#[path = "../../cuda-sys/build/libclang.rs"]
+mod libclang;
 mod lint;
 mod setup;
 mod test;

@@ -34,7 +34,7 @@ pub enum Refusal {
     /// The toolkit's stub (at this path, where known): it is there for linking, and answers every call with an error.
     Stub(Option<PathBuf>),
     /// The process uses the driver at this path already.
-    AnotherIsLoaded(PathBuf),
+    AnotherIsInUse(PathBuf),
 }
 
 impl LoadError {
@@ -54,6 +54,9 @@ impl LoadError {
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [Attempt { library, why: why @ Refusal::AnotherIsInUse(_) }] = &*self.attempts {
+            return write!(f, "{} cannot be loaded: {why}", library.display());
+        }
         write!(f, "no CUDA driver could be loaded. Tried ")?;
         for (index, attempt) in self.attempts.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
@@ -75,7 +78,7 @@ impl fmt::Display for Refusal {
                 write!(f, "the CUDA toolkit's stub library, which serves linking only")?;
                 path.as_ref().map_or(Ok(()), |path| write!(f, " ({})", path.display()))
             }
-            Self::AnotherIsLoaded(path) => write!(f, "this process uses the driver {} already", path.display()),
+            Self::AnotherIsInUse(path) => write!(f, "this process uses the driver {} already", path.display()),
         }
     }
 }

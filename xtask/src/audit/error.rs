@@ -30,7 +30,7 @@ pub enum Error {
     SameVersion { version: Version, first: PathBuf, second: PathBuf },
 
     #[error("{0}")]
-    Libclang(crate::clang::NoLibclang),
+    Libclang(crate::libclang::NoLibclang),
 
     #[error(
         "`{}` cannot be read as C, so it is damaged or not a whole cuda.h ({what}). Take it anew from its package, \
@@ -83,5 +83,6 @@ fn advice(include: &Path, why: &Rejected) -> &'static str {
         }
         Rejected::Unreadable(_) => "Check what it is and who may read it, or give another folder with --headers.",
         Rejected::TooOld(_) => "Give newer headers.",
+        Rejected::Relative => "Give the whole path.",
     }
 }

@@ -31,6 +31,8 @@ mod clang;
 #[allow(dead_code, reason = "the build script of cuda-sys uses the rest")]
 #[path = "../../../cuda-sys/build/find.rs"]
 mod find;
+#[path = "../../../cuda-sys/build/libclang.rs"]
+mod libclang;
 #[path = "../observations.rs"]
 mod observations;
 
@@ -76,7 +78,7 @@ fn run(args: &Args) -> Result<Report, Error> {
     let includes = sources::includes(args, &provisioned)?;
     let known = Known::read(&known_file)?;
     // SAFETY: no other thread exists yet.
-    unsafe { clang::load(&provisioned.join("libclang")) }.map_err(Error::Libclang)?;
+    unsafe { libclang::load(&provisioned.join("libclang")) }.map_err(Error::Libclang)?;
     // Before the headers, which take longer.
     let machines = machine::select(args, &observations)?;
     let headers = read_all(&includes)?;

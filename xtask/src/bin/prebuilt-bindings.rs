@@ -15,6 +15,8 @@ mod comments;
 mod entry_points;
 #[path = "../../../cuda-sys/build/enums.rs"]
 mod enums;
+#[path = "../../../cuda-sys/build/libclang.rs"]
+mod libclang;
 #[path = "../../../cuda-sys/build/macros.rs"]
 mod macros;
 
@@ -39,6 +41,6 @@ fn main() -> ExitCode {
 fn generate() -> Result<String, String> {
     let include = std::env::args_os().nth(1).ok_or("usage: prebuilt-bindings INCLUDE_DIR")?;
     // SAFETY: this program has one thread.
-    unsafe { clang::load(Path::new(PROVISIONED_LIBCLANG)) }.map_err(|error| error.to_string())?;
+    unsafe { libclang::load(Path::new(PROVISIONED_LIBCLANG)) }.map_err(|error| error.to_string())?;
     bindings::generate(Path::new(&include), &clang::builtin_headers(TARGET), false).map_err(|error| error.to_string())
 }

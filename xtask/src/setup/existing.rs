@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 
 use crate::find::{self, Headers};
+use crate::libclang;
 
 /// Headers for building cuda-sys; `None` if there are none and nothing says where they should be.
 ///
@@ -28,15 +29,11 @@ pub(super) fn headers(provisioned: &Path) -> Result<Option<Headers>> {
 ///
 /// `LIBCLANG_PATH` is set, and no libclang loads from there.
 pub(super) fn libclang() -> Result<Option<PathBuf>> {
-    match (clang_sys::load(), std::env::var_os("LIBCLANG_PATH")) {
-        (Ok(()), _) => Ok(clang_sys::get_library().map(|library| library.path().to_owned())),
-        (Err(_), None) => Ok(None),
-        (Err(why), Some(path)) => {
-            bail!(
-                "LIBCLANG_PATH is {}, but no libclang loads from there: {why}. Correct it, or unset it to have one \
-                 searched or provisioned.",
-                path.display()
-            )
-        }
+    let is_named = libclang::named().map_err(|error| anyhow!("{error}"))?.is_some();
+    // SAFETY: this program starts its threads later, when it knows what to provision.
+    match unsafe { libclang::load(Path::new("")) } {
+        Ok(library) => Ok(Some(library)),
+        Err(_) if !is_named => Ok(None),
+        Err(error) => Err(anyhow!("{error}")),
     }
 }

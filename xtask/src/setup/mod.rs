@@ -31,7 +31,7 @@ use pins::{Pin, What};
 use stamp::{Depth, State};
 use store::Store;
 
-use crate::find::{Headers, OLDEST, Version};
+use crate::find::{Headers, OLDEST, PROVISIONED, Version};
 
 /// A driver's library for tests, or why it is not there.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Store {
     /// Headers that are not ours. Those that setup itself put there for another purpose are no reason to do without
     /// the newest: which ones a build takes must not depend on history.
     fn installed_headers(&self) -> Result<Option<Headers>> {
-        Ok(existing::headers(&self.folder)?.filter(|found| !found.include.starts_with(&self.folder)))
+        Ok(existing::headers(&self.folder)?.filter(|found| found.source != PROVISIONED))
     }
 
     fn newest(&self) -> Option<&Pin> {

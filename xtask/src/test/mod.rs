@@ -18,7 +18,7 @@ const HEADERS: [Version; 6] =
     [Version(11080), Version(12000), Version(12040), Version(12090), Version(13000), Version(13050)];
 
 /// What depends on the header, and on how the driver is reached.
-const LAYERS: [&str; 10] = [
+const LAYERS: [&str; 12] = [
     "--package",
     "cuda-sys",
     "--package",
@@ -28,6 +28,8 @@ const LAYERS: [&str; 10] = [
     "--lib",
     "--test",
     "drivers",
+    "--test",
+    "oracle",
     "--no-fail-fast",
 ];
 
