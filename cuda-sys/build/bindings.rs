@@ -35,6 +35,7 @@ pub fn generate(include: &Path, clang_args: &[String], with_comments: bool) -> R
     let file = syn::parse_file(&generated.to_string()).map_err(Error::Output)?;
     let macros = macros.take();
     let (functions, mut items) = entry_points::split(file.items, &macros);
+    macros.restore_unsigned(&mut items);
     let enumerators = enums::name_in_debug(&mut items);
     let constants = macros.constants(&items, &enumerators);
     let items = items.iter().map(ToTokens::to_token_stream).chain(constants);

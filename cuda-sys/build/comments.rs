@@ -12,6 +12,8 @@ pub fn markdown(comment: &str) -> String {
                 in_code = !in_code;
                 out.push_str(if in_code { "```c\n" } else { "```\n" });
             }
+            // Indented like this, it does not close the block.
+            _ if in_code && line.starts_with("```") => push(&mut out, &format!("    {line}")),
             _ if in_code => push(&mut out, line),
             _ => push(&mut out, &prose(line)),
         }
@@ -36,7 +38,7 @@ fn prose(line: &str) -> String {
         "\\note" => format!("\n**Note:** {}", words(rest)),
         _ if command.starts_with("\\param") => {
             let (name, text) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest, ""));
-            format!("* `{name}` {}", words(text))
+            format!("* `{}` {}", name.replace('`', ""), words(text))
         }
         // Groups, and notes that Doxygen would expand.
         "\\ingroup" | "\\defgroup" | "\\addtogroup" | "@{" | "@}" => String::new(),
@@ -71,7 +73,7 @@ fn words(text: &str) -> String {
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if matches!(c, '<' | '>' | '[' | ']' | '*' | '_' | '`') {
+        if matches!(c, '\\' | '<' | '>' | '[' | ']' | '*' | '_' | '`') {
             out.push('\\');
         }
         out.push(c);

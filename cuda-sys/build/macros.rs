@@ -38,6 +38,23 @@ impl Macros {
         names
     }
 
+    /// bindgen computes macros as signed numbers, in which `~0u` is −1: makes them what they are in C.
+    pub fn restore_unsigned(&self, items: &mut [Item]) {
+        for item in items {
+            if let Item::Const(constant) = item
+                && *constant.ty == syn::parse_quote!(i32)
+                && self
+                    .0
+                    .get(&constant.ident.to_string())
+                    .is_some_and(|body| body.iter().any(|token| is_unsigned(token)))
+            {
+                let value = &constant.expr;
+                *constant.expr = syn::parse_quote!((#value as i32).cast_unsigned());
+                *constant.ty = syn::parse_quote!(u32);
+            }
+        }
+    }
+
     /// `#define CU_STREAM_ATTRIBUTE_X CU_LAUNCH_ATTRIBUTE_X` and `#define CU_STREAM_LEGACY ((CUstream)0x1)` as constants.
     pub fn constants(&self, items: &[Item], enumerators: &Enumerators) -> Vec<TokenStream> {
         let types: Vec<String> = items.iter().filter_map(type_name).collect();
@@ -62,6 +79,11 @@ impl Macros {
         };
         self.0.iter().filter(|(name, _)| name.starts_with("CU")).filter_map(constant).collect()
     }
+}
+
+/// A C literal such as `0u`.
+fn is_unsigned(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_digit()) && token.ends_with(['u', 'U'])
 }
 
 fn type_name(item: &Item) -> Option<String> {

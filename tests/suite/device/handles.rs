@@ -32,10 +32,13 @@ fn events(machine: &Machine) -> Result<(), Failed> {
     let stream = Stream::new(&machine.context)?;
     let (start, end) = (Event::new(&machine.context)?, Event::new(&machine.context)?);
     start.record(&stream)?;
+    // SAFETY: the arguments say no word is written.
+    unsafe { machine.fill.launch(&stream, &LaunchConfig::new(1024, 1024), (0, 0, 0)) }?;
     end.record(&stream)?;
     end.synchronize()?;
     check(start.is_complete()? && end.is_complete()?, || "not complete".to_owned())?;
     check(end.elapsed_since(&start)? < Duration::from_secs(10), || "an odd duration".to_owned())?;
+    invalid("start", start.elapsed_since(&end))?;
     let untimed = EventOptions::new().disable_timing(true).create(&machine.context)?;
     untimed.record(&stream)?;
     check(untimed.elapsed_since(&start).is_err(), || "a time without timing".to_owned())?;
@@ -88,8 +91,14 @@ fn broken_ptx(machine: &Machine) -> Result<(), Failed> {
 }
 
 fn broken_cubin(machine: &Machine) -> Result<(), Failed> {
-    invalid("image", Module::from_image(&machine.context, b"\x7fELF\x02\x01"))?;
-    invalid("image", Module::from_image(&machine.context, b""))
+    let load = |image: &[u8]| {
+        // SAFETY: what is not whole does not reach the driver.
+        unsafe { Module::from_image(&machine.context, image) }
+    };
+    invalid("image", load(b"\x7fELF\x02\x01"))?;
+    invalid("image", load(b""))?;
+    invalid("ptx", Module::from_ptx(&machine.context, "\x7fELF"))?;
+    invalid("ptx", Module::from_ptx(&machine.context, ""))
 }
 
 fn fresh_thread(machine: &Machine) -> Result<(), Failed> {

@@ -213,7 +213,14 @@ fn duplicates(machine: &Machine) -> Result<(), Failed> {
     let stream = Stream::new(&machine.context)?;
     let read = |config: &Config<_>| captured::<Priority>(machine, &stream, config);
     equal("0 last", &read(&plain().attribute(highest).attribute(Priority::DEFAULT))?, &Priority::DEFAULT)?;
-    equal("highest last", &read(&plain().attribute(Priority::DEFAULT).attribute(highest))?, &highest)
+    equal("highest last", &read(&plain().attribute(Priority::DEFAULT).attribute(highest))?, &highest)?;
+    if machine.has_clusters() {
+        // The driver itself would skip the second.
+        let config = plain().attribute(ClusterDimension::new(4, 1, 1)?).attribute(ClusterDimension::NONE);
+        let cluster = captured::<ClusterDimension>(machine, &stream, &config)?;
+        equal("no cluster last", &cluster, &ClusterDimension::NONE)?;
+    }
+    Ok(())
 }
 
 fn optional(machine: &Machine) -> Result<(), Failed> {
