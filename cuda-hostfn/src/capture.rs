@@ -55,6 +55,7 @@ impl StreamRef {
             CaptureMode::Relaxed => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
         };
         let _entered = self.context().enter()?;
+        let _changing = self.context().captures().changing();
         // SAFETY: the handle lives.
         unsafe { call!(cuStreamBeginCapture(self.as_raw(), mode)) }
     }
@@ -69,6 +70,7 @@ impl StreamRef {
     pub fn end_capture(&self) -> Result<Graph> {
         let mut graph = ptr::null_mut();
         let _entered = self.context().enter()?;
+        let _changing = self.context().captures().changing();
         // SAFETY: the handle lives; the pointer is valid for a write.
         unsafe { call!(cuStreamEndCapture(self.as_raw(), &raw mut graph)) }?;
         // SAFETY: the driver gives the graph to the caller.
@@ -82,8 +84,14 @@ impl StreamRef {
     /// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT` for the legacy default stream while a stream that waits for it is
     /// capturing; [`Error::UnknownValue`] for a state newer than this crate.
     pub fn capture_status(&self) -> Result<CaptureStatus> {
-        let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         let _entered = self.context().enter()?;
+        self.current_capture_status()
+    }
+
+    /// [`StreamRef::capture_status`] while the context is current.
+    #[inline]
+    pub(crate) fn current_capture_status(&self) -> Result<CaptureStatus> {
+        let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: the handle lives; the pointer is valid for a write.
         unsafe { call!(cuStreamIsCapturing(self.as_raw(), &raw mut status)) }?;
         match status {

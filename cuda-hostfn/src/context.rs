@@ -14,11 +14,20 @@
 use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
 
 use crate::error::call;
+use crate::host::{self, Lane};
 use crate::sys::{CUcontext, CUdevice, CUresult, cuCtxPopCurrent, cuDevicePrimaryCtxRelease};
-use crate::{Device, PriorityRange, Result};
+use crate::{Device, PriorityRange, Result, entry};
+
+mod captures;
+
+pub(crate) use captures::{Captures, Settled};
+
+static ALL: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 
 /// A context: the primary one of a device, held while any clone or any handle made from it lives; or a foreign one.
 ///
@@ -34,6 +43,10 @@ struct Inner {
     /// The primary context is released when the last clone is dropped; a foreign one is its owner's.
     is_retained: bool,
     priorities: OnceLock<PriorityRange>,
+    /// Tells the context from a later one at the same address.
+    id: Option<u64>,
+    lane: Lane,
+    captures: Captures,
 }
 
 // SAFETY: a context may be used, made current and released by any thread, by several at once.
@@ -48,10 +61,11 @@ impl Context {
     ///
     /// What the driver answers, such as `CUDA_ERROR_OUT_OF_MEMORY`.
     pub fn primary(device: Device) -> Result<Self> {
+        crate::device::init()?;
         let mut raw = ptr::null_mut();
         // SAFETY: the pointer is valid for a write.
         unsafe { call!(cuDevicePrimaryCtxRetain(&raw mut raw, device.as_raw())) }?;
-        Ok(Self(Arc::new(Inner { raw, device, is_retained: true, priorities: OnceLock::new() })))
+        Ok(Self::new(raw, device, true))
     }
 
     /// Borrows a context that someone else owns, of whatever kind.
@@ -72,7 +86,46 @@ impl Context {
         unsafe { call!(cuCtxGetDevice(&raw mut device)) }?;
         drop(entered);
         let device = Device::from_raw(device);
-        Ok(Self(Arc::new(Inner { raw, device, is_retained: false, priorities: OnceLock::new() })))
+        Ok(Self::new(raw, device, false))
+    }
+
+    fn new(raw: CUcontext, device: Device, is_retained: bool) -> Self {
+        Self::with_id(raw, device, is_retained, entry::context_id(raw))
+    }
+
+    fn with_id(raw: CUcontext, device: Device, is_retained: bool, id: Option<u64>) -> Self {
+        let (priorities, lane, captures) = (OnceLock::new(), Lane::new(), Captures::new());
+        let context = Self(Arc::new(Inner { raw, device, is_retained, priorities, id, lane, captures }));
+        let mut all = ALL.lock();
+        all.retain(|other| other.strong_count() > 0);
+        all.push(Arc::downgrade(&context.0));
+        context
+    }
+
+    /// Every context value there is, clones counted once.
+    pub(crate) fn all() -> Vec<Self> {
+        ALL.lock().iter().filter_map(Weak::upgrade).map(Self).collect()
+    }
+
+    /// Whether this is a clone of the other.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn id(&self) -> Option<u64> {
+        self.0.id
+    }
+
+    /// What is in its streams.
+    #[inline]
+    pub(crate) fn lane(&self) -> &Lane {
+        &self.0.lane
+    }
+
+    /// Captures in its streams.
+    #[inline]
+    pub(crate) fn captures(&self) -> &Captures {
+        &self.0.captures
     }
 
     /// CUDA's handle. It is valid while this value or a clone lives.
@@ -133,15 +186,29 @@ impl Context {
     /// A context of no driver whose priorities are 0 to −5. Nothing may be called in it.
     #[cfg(test)]
     pub(crate) fn fake() -> Self {
-        let priorities = OnceLock::from(PriorityRange::new(0, -5));
-        Self(Arc::new(Inner { raw: ptr::null_mut(), device: Device::from_raw(0), is_retained: false, priorities }))
+        let context = Self::with_id(ptr::null_mut(), Device::from_raw(0), false, None);
+        context.0.priorities.set(PriorityRange::new(0, -5)).expect("new");
+        context
     }
 
-    /// For destructors: runs `release` with the context current where that is possible, and without where it is not.
-    /// What it answers is nobody's to know: after a device fault, every release "fails".
-    pub(crate) fn release(&self, release: impl FnOnce() -> CUresult) {
+    /// For destructors: runs `release` on what is to be destroyed, with the context current where that is possible, and
+    /// without where it is not; later, if this is a host function. What it answers is nobody's to know: after a device
+    /// fault, every release "fails".
+    ///
+    /// # Safety
+    ///
+    /// `release` may be called with `handle`, by any thread.
+    pub(crate) unsafe fn release<H: 'static>(&self, release: unsafe extern "C" fn(*mut H) -> CUresult, handle: *mut H) {
+        if host::in_host_function() {
+            let (context, handle) = (self.clone(), handle.expose_provenance());
+            return host::defer(move || {
+                // SAFETY: the caller's promise.
+                unsafe { context.release(release, ptr::with_exposed_provenance_mut(handle)) };
+            });
+        }
         let _entered = self.enter();
-        let _ = release();
+        // SAFETY: the caller's promise.
+        let _ = unsafe { release(handle) };
     }
 }
 
@@ -155,10 +222,15 @@ impl Eq for Context {}
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.is_retained {
-            // SAFETY: retained once by `Context::primary`. A failure leaves nothing to be done.
-            let _ = unsafe { cuDevicePrimaryCtxRelease(self.device.as_raw()) };
+        if !self.is_retained {
+            return;
         }
+        let device = self.device.as_raw();
+        let release = move || {
+            // SAFETY: retained once by `Context::primary`. A failure leaves nothing to be done.
+            let _ = unsafe { cuDevicePrimaryCtxRelease(device) };
+        };
+        if host::in_host_function() { host::defer(release) } else { release() }
     }
 }
 
@@ -177,6 +249,7 @@ impl Entered {
     /// `raw` is a live context.
     #[inline]
     unsafe fn new(raw: CUcontext) -> Result<Self> {
+        host::drain();
         let mut current = ptr::null_mut();
         // SAFETY: the pointer is valid for a write.
         unsafe { call!(cuCtxGetCurrent(&raw mut current)) }?;

@@ -77,6 +77,7 @@ impl Device {
     ///
     /// What the driver answers.
     pub fn name(self) -> Result<String> {
+        init()?;
         let mut name: [c_char; 256] = [0; 256];
         // SAFETY: the buffer has the length that is given; 256 fits.
         unsafe { call!(cuDeviceGetName(name.as_mut_ptr(), 256, self.raw)) }?;
@@ -91,6 +92,7 @@ impl Device {
     ///
     /// `CUDA_ERROR_INVALID_VALUE` for a property that the driver does not know.
     pub fn property(self, property: CUdevice_attribute) -> Result<i32> {
+        init()?;
         let mut value: c_int = 0;
         // SAFETY: the pointer is valid for a write.
         unsafe { call!(cuDeviceGetAttribute(&raw mut value, property, self.raw)) }?;
@@ -118,7 +120,8 @@ impl Device {
     }
 }
 
-fn init() -> Result<()> {
+/// Every use of a device may be the first, since [`Device::from_raw`] can fail at nothing.
+pub(crate) fn init() -> Result<()> {
     // SAFETY: may be called at any time, repeatedly, from any thread; the flags must be 0.
     unsafe { call!(cuInit(0)) }
 }

@@ -1,11 +1,14 @@
 //! Driver functions that are asked for by name: their documented name means different signatures in different headers,
 //! or old headers lack them. And which CUDA version brought the functions that old drivers lack.
 
-use std::ffi::{CStr, c_float, c_ulonglong, c_void};
+use std::ffi::{CStr, c_float, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 
 use crate::CudaVersion;
-use crate::sys::{CUevent, CUfunction, CUgraph, CUgraphExec, CUresult, driver};
+use crate::sys::{
+    CUcontext, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUresult, CUstream,
+    CUstreamCaptureStatus, driver,
+};
 
 macro_rules! by_name {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
@@ -25,7 +28,7 @@ macro_rules! by_name {
                 },
             };
             let address = std::ptr::with_exposed_provenance_mut::<c_void>(address);
-            // SAFETY: the driver exports this unversioned name with this signature in every version that has it.
+            // SAFETY: the driver exports this name with this signature in every version that has it.
             let function = unsafe {
                 std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> CUresult>(address)
             };
@@ -38,7 +41,24 @@ macro_rules! by_name {
 by_name! {
     fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
     fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
+    fn cuCtxGetId(context: CUcontext, id: *mut c_ulonglong);
+    fn cuLaunchHostFunc_v2(stream: CUstream, function: CUhostFn, data: *mut c_void, sync_mode: c_uint);
+    fn cuStreamGetCaptureInfo_v2(
+        stream: CUstream, status: *mut CUstreamCaptureStatus, id: *mut c_ulonglong, graph: *mut CUgraph,
+        dependencies: *mut *const CUgraphNode, count: *mut usize,
+    );
+    fn cuStreamGetCaptureInfo_v3(
+        stream: CUstream, status: *mut CUstreamCaptureStatus, id: *mut c_ulonglong, graph: *mut CUgraph,
+        dependencies: *mut *const CUgraphNode, edges: *mut *const c_void, count: *mut usize,
+    );
     fn cuEventElapsedTime(milliseconds: *mut c_float, start: CUevent, end: CUevent);
+}
+
+/// Tells a context from another that was made later at the same address; `None` where the driver cannot (before 12.0).
+pub(crate) fn context_id(context: CUcontext) -> Option<u64> {
+    let mut id = 0;
+    // SAFETY: the driver checks the handle; the pointer is valid for a write.
+    (unsafe { cuCtxGetId(context, &raw mut id) } == CUresult::CUDA_SUCCESS).then_some(id)
 }
 
 /// The first CUDA version with a function, of those that this crate calls and that some driver since 11.0 lacks.
@@ -48,6 +68,7 @@ pub(crate) fn since(function: &str) -> Option<CudaVersion> {
         "cuLaunchKernelEx" => CudaVersion::new(11, 8),
         "cuGraphAddKernelNode" => CudaVersion::new(12, 0),
         "cuFuncGetParamInfo" => CudaVersion::new(12, 4),
+        "cuLaunchHostFunc_v2" => CudaVersion::new(13, 2),
         _ => return None,
     })
 }

@@ -5,6 +5,7 @@ mod kinds;
 use std::error::Error as StdError;
 use std::ffi::CString;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::sys::CUresult;
 use crate::sys::driver::{self, LoadError};
@@ -27,6 +28,14 @@ pub enum Error {
     Invalid(InvalidArgument),
     /// The driver answered a value that this crate has no name for.
     UnknownValue(UnknownValue),
+    /// CUDA may not be called in a [host function](crate::host); the driver was not called.
+    CalledFromHostFunction,
+    /// The stream is capturing: what runs once cannot be a node of a graph, which may run any number of times, or never.
+    Capturing,
+    /// A [host function](crate::host) will never be called: the device had this fault, or the context was destroyed.
+    Lost(Arc<Error>),
+    /// A [host function](crate::host) panicked with this text.
+    Panicked(String),
 }
 
 impl Error {
@@ -80,7 +89,8 @@ fn failed(function: &'static str, code: CUresult) -> Error {
         CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND if !exported(function) => {
             return Error::MissingFunction(MissingFunction { function });
         }
-        _ => {}
+        CUresult::CUDA_ERROR_NOT_READY => {}
+        _ => crate::host::suspect(),
     }
     Error::Driver(DriverError { code, function, attribute: None, log: None })
 }
@@ -91,13 +101,22 @@ fn exported(function: &str) -> bool {
     symbol.or_else(|| CString::new(function).ok()).is_some_and(|symbol| driver::symbol(&symbol).is_some())
 }
 
-/// `unsafe { call!(cuStreamCreate(…)) }?`: calls the driver and puts the function's name into the error.
+/// `unsafe { call!(cuStreamCreate(…)) }?`: calls the driver, unless this is a host function, and puts the function's name
+/// into the error.
 macro_rules! call {
     (entry::$function:ident($($argument:expr),* $(,)?)) => {
-        $crate::error::check(stringify!($function), $crate::entry::$function($($argument),*))
+        if $crate::host::in_host_function() {
+            Err($crate::Error::CalledFromHostFunction)
+        } else {
+            $crate::error::check(stringify!($function), $crate::entry::$function($($argument),*))
+        }
     };
     ($function:ident($($argument:expr),* $(,)?)) => {
-        $crate::error::check(stringify!($function), $crate::sys::$function($($argument),*))
+        if $crate::host::in_host_function() {
+            Err($crate::Error::CalledFromHostFunction)
+        } else {
+            $crate::error::check(stringify!($function), $crate::sys::$function($($argument),*))
+        }
     };
 }
 pub(crate) use call;
@@ -116,6 +135,14 @@ impl fmt::Display for Error {
             Self::MissingFunction(error) => error.fmt(f),
             Self::Invalid(error) => error.fmt(f),
             Self::UnknownValue(error) => error.fmt(f),
+            Self::CalledFromHostFunction => {
+                f.write_str("CUDA cannot be called in a host function; do it on another thread, or afterwards")
+            }
+            Self::Capturing => f.write_str(
+                "the stream is capturing, and what runs once cannot be captured; use host_launch, or end the capture",
+            ),
+            Self::Lost(error) => write!(f, "the host function will never be called: {error}"),
+            Self::Panicked(text) => write!(f, "the host function panicked: {text}"),
         }
     }
 }
@@ -124,6 +151,7 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::NoDriver(error) => error.source(),
+            Self::Lost(error) => Some(&**error),
             _ => None,
         }
     }

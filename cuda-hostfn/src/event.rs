@@ -167,13 +167,15 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_NOT_READY` before both are complete, `CUDA_ERROR_INVALID_HANDLE` if one has no timing or no record.
+    /// `CUDA_ERROR_NOT_READY` before both are complete, `CUDA_ERROR_INVALID_HANDLE` if one has no timing or no record;
+    /// [`Error::Invalid`](crate::Error::Invalid) if `start` is the later one.
     pub fn elapsed_since(&self, start: &Self) -> Result<Duration> {
         let _entered = self.context.enter()?;
         let mut milliseconds = 0.0;
         // SAFETY: the pointer is valid for a write; both handles live.
         unsafe { call!(entry::cuEventElapsedTime(&raw mut milliseconds, start.raw, self.raw)) }?;
-        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+        Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3)
+            .map_err(|_| Error::invalid("start", "was reached after the event whose time is asked"))
     }
 }
 
@@ -189,6 +191,6 @@ pub(crate) fn is_ready(result: Result<()>) -> Result<bool> {
 impl Drop for Event {
     fn drop(&mut self) {
         // SAFETY: the value owns the event. A failure leaves nothing to be done.
-        self.context.release(|| unsafe { cuEventDestroy(self.raw) });
+        unsafe { self.context.release(cuEventDestroy, self.raw) };
     }
 }

@@ -106,7 +106,8 @@ impl Graph {
     ///
     /// # Safety
     ///
-    /// As [`Kernel::launch`], for every launch of every executable graph that is made from this one.
+    /// As [`Kernel::launch`], for every launch of every executable graph that is made from this one; and the kernel's
+    /// module is loaded until the graph and all of those are dropped, also if none is ever launched.
     pub unsafe fn add_kernel_node<A: Arguments>(
         &self,
         dependencies: &[Node<'_>],
@@ -190,6 +191,6 @@ impl LaunchConfig {
 impl Drop for Graph {
     fn drop(&mut self) {
         // SAFETY: the value owns the graph. A failure leaves nothing to be done.
-        self.context.release(|| unsafe { cuGraphDestroy(self.raw) });
+        unsafe { self.context.release(cuGraphDestroy, self.raw) };
     }
 }

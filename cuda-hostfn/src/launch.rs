@@ -66,7 +66,10 @@ impl<A: Arguments> Kernel<A> {
     ///
     /// The kernel can do anything. The caller makes sure that what it does with these arguments is sound whenever it
     /// runs: what it points to is there and not raced with, and the [`Module`](crate::Module) is loaded until it is
-    /// done. For a captured launch this holds for every launch of every graph that is made from the capture.
+    /// done. If the stream is capturing, the kernel runs whenever a graph that is made from the capture is launched, which
+    /// needs no `unsafe`: what it needs is there then, and its module is loaded, until the graph and every executable
+    /// graph made from it are dropped. Code that does not know its stream asks
+    /// [`capture_status`](StreamRef::capture_status) first.
     pub unsafe fn launch<L: Attributes>(
         &self,
         stream: &StreamRef,
@@ -100,7 +103,7 @@ impl<A: Arguments> Kernel<A> {
             // kernel.
             unsafe { call!(cuLaunchKernelEx(&raw const raw, self.as_raw(), pointers, ptr::null_mut())) }
         })?;
-        let node = lowered.last(<DeviceUpdatable as Known>::ID).map(|value| {
+        let node = lowered.get(<DeviceUpdatable as Known>::ID).map(|value| {
             <DeviceUpdatable as ReadableFrom<place::Nodes>>::decode(&value).ok().and_then(DeviceUpdatable::device_node)
         });
         Ok(Launched { device_node: node.flatten() })

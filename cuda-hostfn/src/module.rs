@@ -40,33 +40,43 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if there is a NUL in the text; what the driver answers, with its compiler's
+    /// [`Error::Invalid`] if the text is no PTX or has a NUL in it; what the driver answers, with its compiler's
     /// [log](crate::DriverError::log).
     pub fn from_ptx(context: &Context, ptx: &str) -> Result<Self> {
-        let ptx = CString::new(ptx.trim_end_matches('\0')).map_err(|_| Error::invalid("ptx", "has a NUL in it"))?;
+        let ptx = ptx.trim_end_matches('\0');
+        // The driver would take other images for what they are, and read past the end of what is not whole.
+        if !matches!(image::recognise(ptx.as_bytes()), Ok(image::Kind::Ptx(_))) {
+            return Err(Error::invalid("ptx", "is not PTX, which has the directives .version and .target"));
+        }
+        let ptx = CString::new(ptx).map_err(|_| Error::invalid("ptx", "has a NUL in it"))?;
         // SAFETY: PTX ends with NUL.
         unsafe { Self::load(context, ptx.as_ptr().cast()) }
     }
 
     /// Loads a cubin, a fatbin or PTX, which it recognises (`cuModuleLoadDataEx`).
     ///
-    /// The driver is not told where the image ends and trusts the sizes in it, so a truncated one is refused here.
+    /// The driver is not told where the image ends. One that is cut off is refused here, as far as its headers tell.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] if the image is none of these or is truncated; what the driver answers, such as
     /// `CUDA_ERROR_NO_BINARY_FOR_GPU`, with its compiler's [log](crate::DriverError::log).
-    pub fn from_image(context: &Context, image: &[u8]) -> Result<Self> {
+    ///
+    /// # Safety
+    ///
+    /// A binary image is what a CUDA compiler made, unchanged: the driver trusts everything in it, and crashes on a
+    /// damaged one. (For PTX there is [`Module::from_ptx`], which is safe.)
+    pub unsafe fn from_image(context: &Context, image: &[u8]) -> Result<Self> {
         match image::recognise(image).map_err(|rule| Error::invalid("image", rule))? {
             image::Kind::Ptx(ptx) => Self::from_ptx(context, ptx),
-            // SAFETY: the sizes inside the image are consistent with its length.
+            // SAFETY: an intact image, says the caller.
             image::Kind::Binary => unsafe { Self::load(context, image.as_ptr().cast()) },
         }
     }
 
     /// # Safety
     ///
-    /// `image` is a whole image.
+    /// `image` is a whole and intact image.
     unsafe fn load(context: &Context, image: *const c_void) -> Result<Self> {
         let mut log = [0_u8; 8192];
         let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
@@ -124,6 +134,6 @@ impl Module {
 impl Drop for Inner {
     fn drop(&mut self) {
         // SAFETY: the value owns the module. A failure leaves nothing to be done.
-        self.context.release(|| unsafe { cuModuleUnload(self.raw) });
+        unsafe { self.context.release(cuModuleUnload, self.raw) };
     }
 }

@@ -18,6 +18,10 @@ use crate::{Error, Result};
 /// launch, having the attribute with [`Priority::DEFAULT`] is not the same as not having it: without it, a launch takes
 /// its stream's priority.
 ///
+/// In a graph, nodes' priorities count if it is instantiated with
+/// [`use_node_priority`](crate::InstantiateOptions::use_node_priority); otherwise its launch has the priority of the
+/// stream that it is launched into.
+///
 /// Drivers clamp numbers out of range without a word. This crate refuses them: see [`PriorityRange::clamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Priority(i32);

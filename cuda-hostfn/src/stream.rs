@@ -28,10 +28,11 @@ pub use options::StreamOptions;
 
 use std::ffi::{c_int, c_uint};
 use std::marker::PhantomData;
+use std::ptr;
 
 use crate::error::call;
 use crate::event::is_ready;
-use crate::sys::CUstream;
+use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream};
 use crate::{Context, Event, Priority, Result};
 
 /// A stream, whoever owns it: what [`Stream`], [`BorrowedStream`] and [`PerThreadStream`] dereference to.
@@ -69,6 +70,22 @@ impl StreamRef {
         &self.context
     }
 
+    /// Makes a call about this stream that works whatever context is current: most such calls do on the handle of a
+    /// stream. The default streams are those of the current context. If some driver asks for a context after all, it
+    /// gets one.
+    #[inline]
+    pub(crate) fn with_context_if_needed<R>(&self, call: impl Fn() -> Result<R>) -> Result<R> {
+        let is_default = [ptr::null_mut(), CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].contains(&self.raw);
+        if !is_default {
+            match call() {
+                Err(error) if error.code() == Some(CUresult::CUDA_ERROR_INVALID_CONTEXT) => {}
+                result => return result,
+            }
+        }
+        let _entered = self.context.enter()?;
+        call()
+    }
+
     /// Waits for all work in the stream (`cuStreamSynchronize`), in the way that its
     /// [`SynchronizationPolicy`](crate::attribute::SynchronizationPolicy) says.
     ///
@@ -100,6 +117,7 @@ impl StreamRef {
     /// What the driver answers.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
         let _entered = self.context.enter()?;
+        let _changing = self.context.captures().changing();
         // SAFETY: both handles live; 0 is CU_EVENT_WAIT_DEFAULT.
         unsafe { call!(cuStreamWaitEvent(self.raw, event.as_raw(), 0)) }
     }

@@ -140,12 +140,14 @@ impl Lowered {
         Self { entries: [const { MaybeUninit::uninit() }; MAX_ATTRIBUTES], length: 0 }
     }
 
-    /// Adds an attribute; the caller has made sure that there is room.
-    pub(crate) fn push(&mut self, id: u32, value: AttributeValue) {
+    /// Sets an attribute; the caller has made sure that there is room. An earlier one of that number is replaced: the
+    /// driver would skip some values, such as a cluster of 0, and obey the earlier one.
+    pub(crate) fn set(&mut self, id: u32, value: AttributeValue) {
         // SAFETY: both are 64 bytes, asserted above, and the union takes every bit pattern.
         let value = unsafe { mem::transmute::<AttributeValue, CUlaunchAttributeValue>(value) };
-        self.entries[self.length].write(CUlaunchAttribute { id: CUlaunchAttributeID(id as _), pad: [0; 4], value });
-        self.length += 1;
+        let position = self.position(id).unwrap_or(self.length);
+        self.entries[position].write(CUlaunchAttribute { id: CUlaunchAttributeID(id as _), pad: [0; 4], value });
+        self.length = self.length.max(position + 1);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -156,15 +158,20 @@ impl Lowered {
         self.entries.as_mut_ptr().cast()
     }
 
-    /// What the driver made of the last attribute of that number.
-    pub(crate) fn last(&self, id: u32) -> Option<AttributeValue> {
-        self.entries[..self.length].iter().rev().find_map(|entry| {
-            // SAFETY: `push` wrote the first `length` entries, and the driver does not uninitialise them.
-            let entry = unsafe { entry.assume_init_ref() };
-            // SAFETY: all 64 bytes are initialised: `push` wrote them all.
-            let value = unsafe { mem::transmute::<CUlaunchAttributeValue, AttributeValue>(entry.value) };
-            (entry.id == CUlaunchAttributeID(id as _)).then_some(value)
-        })
+    /// What the driver made of the attribute of that number.
+    pub(crate) fn get(&self, id: u32) -> Option<AttributeValue> {
+        let value = self.written()[self.position(id)?].value;
+        // SAFETY: all 64 bytes are initialised: `set` wrote them all, and the driver does not uninitialise them.
+        Some(unsafe { mem::transmute::<CUlaunchAttributeValue, AttributeValue>(value) })
+    }
+
+    fn position(&self, id: u32) -> Option<usize> {
+        self.written().iter().position(|entry| entry.id == CUlaunchAttributeID(id as _))
+    }
+
+    fn written(&self) -> &[CUlaunchAttribute] {
+        // SAFETY: `set` wrote the first `length` entries.
+        unsafe { self.entries[..self.length].assume_init_ref() }
     }
 }
 
@@ -189,20 +196,21 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_a_number_is_found() {
+    fn the_last_of_a_number_replaces_the_others() {
         let mut lowered = Lowered::new();
-        lowered.push(8, AttributeValue::of(-5));
-        lowered.push(2, AttributeValue::of(1));
-        lowered.push(8, AttributeValue::of(0));
-        assert_eq!(lowered.len(), 3);
-        assert_eq!(lowered.last(8), Some(AttributeValue::of(0)));
-        assert_eq!(lowered.last(4), None);
+        lowered.set(8, AttributeValue::of(-5));
+        lowered.set(2, AttributeValue::of(1));
+        lowered.set(8, AttributeValue::of(0));
+        assert_eq!(lowered.len(), 2);
+        assert_eq!(lowered.get(8), Some(AttributeValue::of(0)));
+        assert_eq!(lowered.get(2), Some(AttributeValue::of(1)));
+        assert_eq!(lowered.get(4), None);
     }
 
     #[test]
     fn every_slot_can_be_filled() {
         let mut lowered = Lowered::new();
-        (0..MAX_ATTRIBUTES).for_each(|_| lowered.push(0, AttributeValue::ZERO));
+        (0..32).for_each(|id| lowered.set(id, AttributeValue::ZERO));
         assert_eq!(lowered.len(), MAX_ATTRIBUTES);
     }
 }

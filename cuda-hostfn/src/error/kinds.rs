@@ -136,6 +136,11 @@ impl fmt::Display for DriverError {
 impl fmt::Display for MissingFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the driver has no {}", self.function)?;
+        let symbol =
+            driver::FUNCTIONS.iter().find(|row| row.name == self.function).map(|row| row.symbol.to_string_lossy());
+        if let Some(symbol) = symbol.filter(|symbol| symbol != self.function) {
+            write!(f, " (looked for as {symbol})")?;
+        }
         if let Some(since) = self.since() {
             write!(f, ", which came with CUDA {since}")?;
         }

@@ -98,7 +98,7 @@ impl GraphExec {
 impl Drop for GraphExec {
     fn drop(&mut self) {
         // SAFETY: the value owns the executable graph. A failure leaves nothing to be done.
-        self.context.release(|| unsafe { cuGraphExecDestroy(self.raw) });
+        unsafe { self.context.release(cuGraphExecDestroy, self.raw) };
     }
 }
 

@@ -36,7 +36,7 @@ mod sealed {
     impl<A: ValidFor<place::Launches>> Element for A {
         fn lower(&self, lowered: &mut Lowered, rules: &mut Rules<'_>) -> Result<()> {
             self.check(rules)?;
-            lowered.push(self.id(), self.encode());
+            lowered.set(self.id(), self.encode());
             Ok(())
         }
     }
@@ -95,20 +95,20 @@ mod tests {
         let without = LaunchConfig::new(1, 1).attribute(Cooperative(true)).attribute(None::<Priority>);
         let lowered = lower(&without).unwrap();
         assert_eq!((lowered.len(), count(&without)), (1, 2));
-        assert_eq!(lowered.last(8), None);
+        assert_eq!(lowered.get(8), None);
 
         let lowered = lower(&LaunchConfig::new(1, 1).attribute(Some(Priority::DEFAULT))).unwrap();
-        assert_eq!(lowered.last(8), Some(Priority::DEFAULT.encode()));
+        assert_eq!(lowered.get(8), Some(Priority::DEFAULT.encode()));
     }
 
     #[test]
-    fn all_are_passed_on_in_order() {
+    fn all_are_passed_on_and_the_last_of_a_kind_counts() {
         let urgent = Priority::from_raw(-5);
         let config =
             LaunchConfig::new(1, 1).attribute(Priority::DEFAULT).attribute(Cooperative(false)).attribute(urgent);
         let lowered = lower(&config).unwrap();
-        assert_eq!(lowered.len(), 3);
-        assert_eq!(lowered.last(8), Some(urgent.encode()));
+        assert_eq!(lowered.len(), 2);
+        assert_eq!(lowered.get(8), Some(urgent.encode()));
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Deref for Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         // SAFETY: the value owns the stream. A failure leaves nothing to be done.
-        self.0.context.release(|| unsafe { cuStreamDestroy(self.0.raw) });
+        unsafe { self.0.context.release(cuStreamDestroy, self.0.raw) };
     }
 }
 
@@ -123,7 +123,7 @@ impl BorrowedStream<'_> {
     /// `raw` is a stream that lives for `'a`, and its context is kept until the value, every clone of its
     /// [`context`](StreamRef::context) and every handle made with that is dropped.
     pub unsafe fn from_raw(raw: CUstream) -> Result<Self> {
-        if raw == CU_STREAM_PER_THREAD || (raw.is_null() && null_is_per_thread()) {
+        if raw == CU_STREAM_PER_THREAD || (raw.is_null() && driver::PER_THREAD_DEFAULT_STREAM) {
             return Err(Error::invalid("raw", "the per-thread default stream: use PerThreadStream"));
         }
         // SAFETY: the caller's promise.
@@ -184,10 +184,4 @@ unsafe fn of_foreign(raw: CUstream) -> Result<StreamRef> {
     // SAFETY: the stream's context, kept alive by the caller's promise.
     let context = unsafe { Context::from_raw(context) }?;
     Ok(StreamRef::new(raw, context))
-}
-
-/// Whether `cuda-sys` was built with its feature `per-thread-default-stream`, perhaps for another crate's sake.
-fn null_is_per_thread() -> bool {
-    let mut functions = driver::FUNCTIONS.iter();
-    functions.any(|row| row.name == "cuStreamSynchronize" && row.symbol.to_bytes().ends_with(b"_ptsz"))
 }

@@ -33,7 +33,8 @@ pub enum AccessProperty {
     Normal = 0,
     /// Less likely to stay in the cache (`CU_ACCESS_PROPERTY_STREAMING`).
     Streaming = 1,
-    /// More likely to stay in the part of the cache that is set aside (`CU_ACCESS_PROPERTY_PERSISTING`).
+    /// More likely to stay in the part of the cache that is set aside (`CU_ACCESS_PROPERTY_PERSISTING`). Lines stay
+    /// there after the work is done, until `cuCtxResetPersistingL2Cache` lets go of them.
     Persisting = 2,
 }
 

@@ -1,0 +1,204 @@
+//! Putting host functions into a stream.
+
+use std::ffi::{c_uint, c_void};
+
+use super::job::{Boxed, Job, Launch, Once, Retire, With};
+use super::record::{Handle, is_small};
+use super::task::{self, Take};
+use super::{EnqueueError, HostTask, captured, reclaim, trampoline};
+use crate::context::Settled;
+use crate::error::call;
+use crate::sys::{CUhostFn, CUresult, driver};
+use crate::{CaptureStatus, Error, Result, StreamRef};
+
+/// How the driver's thread waits for the host function's turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SyncMode {
+    /// It sleeps (`CU_HOST_TASK_BLOCKING`); what every driver does.
+    #[default]
+    Blocking,
+    /// It spins (`CU_HOST_TASK_SPINWAIT`): the function is called sooner, at the price of a processor. Needs a driver
+    /// of CUDA 13.2.
+    SpinWait,
+}
+
+/// A stream together with a [`SyncMode`]: [`StreamRef::in_sync_mode`].
+#[derive(Clone, Copy, Debug)]
+pub struct HostFunctions<'s> {
+    stream: &'s StreamRef,
+    mode: SyncMode,
+}
+
+/// The stream takes host functions.
+struct Ready {
+    settled: Settled,
+    is_capturing: bool,
+}
+
+impl<'s> HostFunctions<'s> {
+    pub(super) fn new(stream: &'s StreamRef, mode: SyncMode) -> Self {
+        Self { stream, mode }
+    }
+
+    pub(super) fn supported(stream: &'s StreamRef, mode: SyncMode) -> Result<Self> {
+        if mode == SyncMode::SpinWait && driver::symbol(c"cuLaunchHostFunc_v2").is_none() {
+            let code = CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
+            return Err(crate::error::check("cuLaunchHostFunc_v2", code).expect_err("not a success"));
+        }
+        Ok(Self { stream, mode })
+    }
+
+    /// [`StreamRef::host_launch`] in this mode.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn host_launch<F>(self, f: F) -> Result<(), EnqueueError<F>>
+    where
+        F: FnMut() + Send + 'static,
+    {
+        match self.ready() {
+            Ok(ready) if ready.is_capturing => {
+                captured::capture(self.stream, f, ready.settled, |function, data| self.enqueue(function, data))
+            }
+            // Nobody wants the handle.
+            Ok(ready) => self.submit_any(&ready, Launch(f)).map(drop).map_err(|error| error.map(|job| job.0)),
+            Err(error) => Err(EnqueueError::new(error, f)),
+        }
+    }
+
+    /// [`StreamRef::host_task`] in this mode.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn host_task<F, T>(self, f: F) -> Result<HostTask<T>, EnqueueError<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.task(Once::new(f)).map_err(|error| error.map(Once::into_inner))
+    }
+
+    /// [`StreamRef::host_task_with`] in this mode.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn host_task_with<V, F, T>(self, value: V, f: F) -> Result<HostTask<T>, EnqueueError<(V, F)>>
+    where
+        V: Send + 'static,
+        F: FnOnce(&mut V) -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.task(With::new(value, f)).map_err(|error| error.map(With::into_inner))
+    }
+
+    pub(super) fn retire<V: Send + 'static>(self, value: V) -> Result<(), EnqueueError<V>> {
+        match self.ready_for_task() {
+            // There is nothing to be dropped, so nobody can see when.
+            Ok(_) if !std::mem::needs_drop::<V>() => Ok(()),
+            Ok(ready) => self.submit_any(&ready, Retire(value)).map(drop).map_err(|error| error.map(|job| job.0)),
+            Err(error) => Err(EnqueueError::new(error, value)),
+        }
+    }
+
+    /// A job with a handle.
+    pub(super) fn task<J: Job>(self, job: J) -> Result<HostTask<J::Output>, EnqueueError<J>> {
+        match self.ready_for_task() {
+            Ok(ready) => {
+                let (handle, take) = self.submit_any(&ready, job)?;
+                // SAFETY: they belong together, and the handle is of this context.
+                Ok(unsafe { HostTask::new(handle, take, self.stream.context().clone()) })
+            }
+            Err(error) => Err(EnqueueError::new(error, job)),
+        }
+    }
+
+    fn ready(self) -> Result<Ready> {
+        reclaim::drain_often();
+        let settled = self.stream.context().captures().settled();
+        let is_capturing = match self.stream.with_context_if_needed(|| self.stream.current_capture_status())? {
+            CaptureStatus::None => false,
+            CaptureStatus::Active => true,
+            CaptureStatus::Invalidated => {
+                let code = CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+                return Err(crate::error::check("cuStreamIsCapturing", code).expect_err("not a success"));
+            }
+        };
+        Ok(Ready { settled, is_capturing })
+    }
+
+    fn ready_for_task(self) -> Result<Ready> {
+        self.ready().and_then(|ready| if ready.is_capturing { Err(Error::Capturing) } else { Ok(ready) })
+    }
+
+    /// With the function that gets the outcome out of the handle.
+    fn submit_any<J: Job>(self, ready: &Ready, job: J) -> Result<(Handle, Take<J::Output>), EnqueueError<J>> {
+        if is_small::<J>() {
+            Ok((self.submit(ready, job)?, task::take::<J>))
+        } else {
+            let result = self.submit(ready, Boxed(Box::new(job)));
+            Ok((result.map_err(|error| error.map(|boxed| *boxed.0))?, task::take_boxed::<J>))
+        }
+    }
+
+    fn submit<J: Job>(self, ready: &Ready, job: J) -> Result<Handle, EnqueueError<J>> {
+        let context = self.stream.context();
+        let handle = Handle::new(context, job);
+        let handle = match self.enqueue(Some(trampoline::call), handle.as_ptr().cast()) {
+            Ok(()) => handle,
+            // SAFETY: the handle of such a job in this context.
+            Err(error) => match unsafe { handle.refused::<J>(context, is_certain(&error)) } {
+                Ok(job) => return Err(EnqueueError::new(error, job)),
+                // The driver reported what befell other work; this call had begun.
+                Err(handle) => handle,
+            },
+        };
+        handle.accepted();
+        if !context.captures().none_since(ready.settled) {
+            // Another thread began a capture meanwhile: perhaps the function is a node of a graph, to be replayed.
+            handle.keep_for_ever();
+        }
+        if context.lane().fault().is_some() {
+            context.give_up_lost();
+        }
+        Ok(handle)
+    }
+
+    /// The one place where host functions go to the driver.
+    pub(super) fn enqueue(self, function: CUhostFn, data: *mut c_void) -> Result<()> {
+        let stream = self.stream.as_raw();
+        self.stream.with_context_if_needed(|| match self.mode {
+            // SAFETY: the handle lives; the function may be called with `data`, says who made them.
+            SyncMode::Blocking => unsafe { call!(cuLaunchHostFunc(stream, function, data)) },
+            SyncMode::SpinWait => {
+                const SPIN_WAIT: c_uint = 1;
+                // SAFETY: as above.
+                unsafe { call!(entry::cuLaunchHostFunc_v2(stream, function, data, SPIN_WAIT)) }
+            }
+        })
+    }
+}
+
+/// Whether a refusal is about the call itself, so that the driver has kept nothing. Others may report what happened to
+/// earlier work, after the function was enqueued.
+fn is_certain(error: &Error) -> bool {
+    error.code().is_none_or(|code| {
+        matches!(
+            code,
+            CUresult::CUDA_ERROR_INVALID_VALUE
+                | CUresult::CUDA_ERROR_INVALID_HANDLE
+                | CUresult::CUDA_ERROR_INVALID_CONTEXT
+                | CUresult::CUDA_ERROR_NOT_INITIALIZED
+                | CUresult::CUDA_ERROR_NOT_PERMITTED
+                | CUresult::CUDA_ERROR_NOT_SUPPORTED
+                | CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                | CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                | CUresult::CUDA_ERROR_STREAM_CAPTURE_ISOLATION
+                | CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+                | CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+        )
+    })
+}

@@ -1,0 +1,26 @@
+//! What the driver calls. Nothing unwinds out of here: every closure and destructor below is run contained.
+
+use std::ffi::c_void;
+
+use super::captured::Replayed;
+use super::record::Header;
+use super::stack::Node;
+
+/// The function of a call that was enqueued.
+pub(super) unsafe extern "C" fn call(record: *mut c_void) {
+    // SAFETY: the driver passes the address that was enqueued with this function.
+    unsafe { Header::call(record.cast()) };
+}
+
+/// The function of a node that was captured.
+pub(super) unsafe extern "C" fn replay(closure: *mut c_void) {
+    // SAFETY: the driver passes the address that was captured with this function, and the graph keeps it alive.
+    unsafe { Replayed::call(closure.cast()) };
+}
+
+/// The destructor of a user object. The driver calls it on any thread, also on that of whoever calls the driver: so it
+/// runs none of the user's code.
+pub(super) unsafe extern "C" fn destroy(closure: *mut c_void) {
+    // SAFETY: the node is the first field of a closure that was captured, and the graphs' reference to it ends here.
+    unsafe { super::reclaim::push(closure.cast::<Node>()) };
+}

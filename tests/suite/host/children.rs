@@ -1,0 +1,53 @@
+//! What destroys a context is done by a child: this executable, started again with `ASK` set.
+
+use std::env;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use tests::check;
+
+use crate::lost::QUESTIONS;
+use crate::machine::Machine;
+
+/// Names what the child is to do.
+const ASK: &str = "CUDA_TESTS_ASK";
+
+/// The child's side.
+pub fn answer() -> Option<ExitCode> {
+    let question = env::var(ASK).ok()?;
+    let (_, run) = QUESTIONS.iter().find(|(name, _)| *name == question)?;
+    let result = Machine::open().map_err(Failed::from).and_then(|machine| run(&machine));
+    match result {
+        Ok(()) => Some(ExitCode::SUCCESS),
+        Err(failed) => {
+            eprintln!("{}", failed.message().unwrap_or("failed"));
+            Some(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Runs a child, which has to succeed and end within a time.
+pub fn ask(question: &str) -> Result<(), Failed> {
+    let mut command = Command::new(env::current_exe()?);
+    let mut child = command.env(ASK, question).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let ended = wait(&mut child, Duration::from_secs(30))?;
+    if !ended {
+        child.kill()?;
+    }
+    let output = child.wait_with_output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    check(ended, || format!("{question} did not end in 30 s: {said}"))?;
+    check(output.status.success(), || format!("{question}: {}: {said}", output.status))
+}
+
+fn wait(child: &mut Child, longest: Duration) -> Result<bool, Failed> {
+    let deadline = Instant::now() + longest;
+    while Instant::now() < deadline {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(false)
+}

@@ -1,0 +1,213 @@
+//! Device faults and resets. Each is done by a child, whose context is gone afterwards.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cuda_hostfn::sys::{self, CUresult};
+use cuda_hostfn::{Error, LaunchConfig, Module, Stream, TaskError, host};
+use libtest_mimic::Failed;
+use tests::check;
+
+use crate::Run;
+use crate::children::ask;
+use crate::enqueue::block_on;
+use crate::machine::{Drops, Gate, Machine, equal, soon, touch};
+
+pub const TRIALS: &[(&str, Run)] = &[
+    ("lost: join after a trap", |_| ask("join")),
+    ("lost: a future after a trap", |_| ask("future")),
+    ("lost: wait_timeout after a trap, the stream dropped", |_| ask("stream dropped")),
+    ("lost: fire and forget after a trap", |_| ask("forget")),
+    ("lost: a scope after a trap", |_| ask("scope")),
+    ("lost: a process ends with everything pending after a trap", |_| ask("exit")),
+    ("lost: a running function is waited for", |_| ask("running")),
+    ("lost: the primary context is reset with tasks pending", |_| ask("reset")),
+    ("lost: a process ends with a function running", |_| ask("exit while running")),
+];
+
+/// What the children do.
+pub const QUESTIONS: &[(&str, Run)] = &[
+    ("join", join),
+    ("future", future),
+    ("stream dropped", stream_dropped),
+    ("forget", forget),
+    ("scope", scope),
+    ("exit", exit),
+    ("running", running),
+    ("reset", reset),
+    ("exit while running", exit_while_running),
+];
+
+/// The driver notices a fault after some 350 ms.
+const BOUND: Duration = Duration::from_secs(2);
+
+const TRAP: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry trap()
+{
+    trap;
+    ret;
+}
+";
+
+fn trap(machine: &Machine, stream: &Stream) -> Result<(), Failed> {
+    let trap = Module::from_ptx(&machine.context, TRAP)?.kernel::<()>("trap")?;
+    // SAFETY: it touches no memory.
+    unsafe { trap.launch(stream, &LaunchConfig::new(1, 1), ()) }?;
+    // Unloading it would wait for the fault.
+    std::mem::forget(trap);
+    Ok(())
+}
+
+fn is_lost<T: std::fmt::Debug>(result: Result<T, TaskError>) -> Result<(), Failed> {
+    match result {
+        Err(TaskError::Lost(error)) => equal("code", &error.code(), &Some(CUresult::CUDA_ERROR_LAUNCH_FAILED)),
+        other => Err(format!("{other:?}, expected it to be lost").into()),
+    }
+}
+
+fn join(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let drops = Drops::default();
+    let (captured, value, retired) = (drops.value(), drops.value(), drops.value());
+    // What was enqueued before is called; it holds the trap up until the rest is there.
+    let mut gate = Gate::close(&stream)?;
+    let before = stream.host_task(|| "before")?;
+    trap(machine, &stream)?;
+    stream.host_launch(move || touch(&captured))?;
+    stream.retire(retired)?;
+    let task = stream.host_task_with(value, |_| ())?;
+    equal("outstanding", &(host::outstanding() >= 3), &true)?;
+    let start = Instant::now();
+    gate.open();
+    equal("before", &before.join().map_err(|error| error.to_string()), &Ok("before"))?;
+    is_lost(task.join())?;
+    check(start.elapsed() < BOUND, || format!("took {:?}", start.elapsed()))?;
+    equal("released", &drops.count(), &3)?;
+    check(drops.all_here(), || "dropped on another thread".to_owned())?;
+    equal("outstanding", &host::outstanding(), &0)?;
+    equal("lost", &host::counters().lost, &3)?;
+    // From now on, the driver refuses, and everything comes back.
+    let (error, mut closure) = stream.host_launch(|| ()).unwrap_err().into_parts();
+    closure();
+    equal("code", &error.code(), &Some(CUresult::CUDA_ERROR_LAUNCH_FAILED))
+}
+
+fn future(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let drops = Drops::default();
+    trap(machine, &stream)?;
+    let task = stream.host_task_with(drops.value(), |_| ())?;
+    let start = Instant::now();
+    is_lost(block_on(task))?;
+    check(start.elapsed() < BOUND, || format!("took {:?}", start.elapsed()))?;
+    soon("released", || drops.count() == 1)
+}
+
+fn stream_dropped(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    trap(machine, &stream)?;
+    let mut task = stream.host_task(|| ())?;
+    drop(stream);
+    check(task.wait_timeout(BOUND)?, || "not within the bound".to_owned())?;
+    is_lost(task.join())
+}
+
+fn forget(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let drops = Drops::default();
+    let (captured, retired) = (drops.value(), drops.value());
+    trap(machine, &stream)?;
+    stream.host_launch(move || touch(&captured))?;
+    stream.retire(retired)?;
+    // The call that reports the fault makes the next one look.
+    check(stream.synchronize().is_err(), || "no fault".to_owned())?;
+    let _ = stream.priority();
+    equal("released", &drops.count(), &2)?;
+    equal("outstanding", &host::outstanding(), &0)
+}
+
+fn scope(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let calls = AtomicU32::new(0);
+    let drops = Drops::default();
+    let result = stream.scope(|scope| {
+        let (calls, value) = (&calls, drops.value());
+        trap(machine, &stream).map_err(|_| Error::Capturing)?;
+        scope.host_launch(move || {
+            calls.fetch_add(1, Ordering::Relaxed);
+            touch(&value);
+        })?;
+        Ok(())
+    });
+    check(matches!(result, Err(Error::Lost(_))), || format!("{result:?}"))?;
+    equal("calls", &calls.load(Ordering::Relaxed), &0)?;
+    equal("dropped", &drops.count(), &1)
+}
+
+fn exit(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let value = machine.pinned(16)?;
+    trap(machine, &stream)?;
+    stream.retire(value)?;
+    stream.host_launch(|| ())?;
+    std::mem::forget(stream.host_task(|| ())?);
+    Ok(())
+}
+
+fn running(machine: &Machine) -> Result<(), Failed> {
+    let (stream, other) = (machine.stream()?, machine.stream()?);
+    let (begun, begin) = std::sync::mpsc::channel();
+    let task = stream.host_task(move || {
+        begun.send(()).unwrap();
+        thread::sleep(Duration::from_millis(1500));
+        "returned"
+    })?;
+    begin.recv()?;
+    trap(machine, &other)?;
+    let lost = other.host_task(|| ())?;
+    is_lost(lost.join())?;
+    equal("it ran on", &task.join().map_err(|error| error.to_string()), &Ok("returned"))
+}
+
+fn reset(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let drops = Drops::default();
+    let (captured, value) = (drops.value(), drops.value());
+    let slow = || thread::sleep(Duration::from_millis(100));
+    stream.host_launch(slow)?;
+    stream.host_launch(move || touch(&captured))?;
+    let task = stream.host_task_with(value, |_| "called")?;
+    // SAFETY: nothing of the context is used afterwards but handles, which then get errors.
+    let code = unsafe { sys::cuDevicePrimaryCtxReset(machine.device.as_raw()) };
+    equal("reset", &code, &CUresult::CUDA_SUCCESS)?;
+    let start = Instant::now();
+    match task.join() {
+        Ok("called") | Err(TaskError::Lost(_)) => {}
+        other => return Err(format!("{other:?}").into()),
+    }
+    check(start.elapsed() < BOUND, || format!("took {:?}", start.elapsed()))?;
+    soon("released", || drops.count() == 2)?;
+    equal("outstanding", &host::outstanding(), &0)?;
+    let refused = stream.host_launch(|| ());
+    std::mem::forget(stream);
+    check(refused.is_err(), || "a stream of a context that is gone".to_owned())
+}
+
+fn exit_while_running(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let (begun, begin) = std::sync::mpsc::channel();
+    let value = machine.pinned(16)?;
+    stream.host_launch(move || {
+        begun.send(()).unwrap();
+        thread::sleep(Duration::from_millis(200));
+        touch(&value);
+    })?;
+    stream.retire(machine.pinned(16)?)?;
+    begin.recv()?;
+    std::mem::forget(stream);
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! What cuda-hostfn promises about host functions, on whatever driver is loaded: a real one with its GPU, or the
+//! simulated one. Where there is none, every trial says that it did not run.
+
+mod children;
+mod enqueue;
+mod inside;
+mod load;
+mod lost;
+mod machine;
+mod order;
+mod panics;
+mod scope;
+mod values;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use machine::Machine;
+use tests::trial_with;
+
+type Run = fn(&Machine) -> Result<(), Failed>;
+
+fn main() -> ExitCode {
+    if let Some(code) = children::answer() {
+        return code;
+    }
+    // Most panics here are meant; a trial that fails says so itself.
+    std::panic::set_hook(Box::new(|panic| eprintln!("panic: {}", panic.payload_as_str().unwrap_or("no text"))));
+    let machine = Machine::find();
+    if let Ok(machine) = &machine {
+        eprintln!("on {machine}");
+    }
+    let rows = [
+        enqueue::TRIALS,
+        order::TRIALS,
+        values::TRIALS,
+        panics::TRIALS,
+        inside::TRIALS,
+        scope::TRIALS,
+        load::TRIALS,
+        lost::TRIALS,
+    ]
+    .concat();
+    let trials = rows.into_iter().map(|(name, run)| trial_with(name, machine.clone(), move |machine| run(&machine)));
+    let trials: Vec<Trial> = trials.collect();
+    // Counters, handlers and the queue are the process's: what one trial leaves is not another's to find.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
