@@ -168,7 +168,7 @@ impl Event {
     /// # Errors
     ///
     /// `CUDA_ERROR_NOT_READY` before both are complete, `CUDA_ERROR_INVALID_HANDLE` if one has no timing or no record;
-    /// [`Error::Invalid`](crate::Error::Invalid) if `start` is the later one.
+    /// [`Error::Invalid`] if `start` is the later one.
     pub fn elapsed_since(&self, start: &Self) -> Result<Duration> {
         let _entered = self.context.enter()?;
         let mut milliseconds = 0.0;

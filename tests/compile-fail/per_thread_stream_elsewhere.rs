@@ -1,8 +1,9 @@
 use cuda_hostfn::{PerThreadStream, StreamRef};
 
-fn wrong(stream: PerThreadStream, borrowed: &StreamRef) {
-    std::thread::spawn(move || drop(stream));
-    std::thread::scope(|scope| scope.spawn(|| drop(borrowed.synchronize())).join().unwrap());
-}
+fn on_another_thread<T: Send>() {}
 
-fn main() {}
+fn main() {
+    on_another_thread::<PerThreadStream>();
+    on_another_thread::<&PerThreadStream>();
+    on_another_thread::<&StreamRef>();
+}

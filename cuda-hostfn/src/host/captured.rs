@@ -78,7 +78,11 @@ pub(super) fn capture<F: FnMut() + Send + 'static>(
 ) -> Result<(), EnqueueError<F>> {
     let captured = Captured::new(closure);
     let data = Arc::as_ptr(&captured).cast_mut().cast::<std::ffi::c_void>();
-    let result = give_to_graph(stream, &captured).and_then(|()| enqueue(Some(trampoline::replay), data));
+    let entered = stream.context().enter();
+    let result = entered.and_then(|_entered| {
+        give_to_graph(stream, &captured)?;
+        enqueue(Some(trampoline::replay), data)
+    });
     match result {
         Ok(()) => {
             if !stream.context().captures().none_since(before) {

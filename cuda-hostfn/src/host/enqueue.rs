@@ -2,8 +2,9 @@
 
 use std::ffi::{c_uint, c_void};
 
+use super::handle::Handle;
 use super::job::{Boxed, Job, Launch, Once, Retire, With};
-use super::record::{Handle, is_small};
+use super::record::is_small;
 use super::task::{self, Take};
 use super::{EnqueueError, HostTask, captured, reclaim, trampoline};
 use crate::context::Settled;
@@ -117,7 +118,7 @@ impl<'s> HostFunctions<'s> {
     }
 
     fn ready(self) -> Result<Ready> {
-        reclaim::drain_often();
+        reclaim::drain();
         let settled = self.stream.context().captures().settled();
         let is_capturing = match self.stream.with_context_if_needed(|| self.stream.current_capture_status())? {
             CaptureStatus::None => false,

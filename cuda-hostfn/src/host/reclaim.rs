@@ -1,6 +1,5 @@
 //! Where things die that must not die on the driver's thread.
 
-use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -74,20 +73,6 @@ pub(crate) fn drain() {
     let has_work = !QUEUE.is_empty() || SUSPICION.load(Ordering::Relaxed);
     if has_work && RECLAIMERS.load(Ordering::Relaxed) == 0 && !in_host_function() {
         drain_now(SUSPICION.swap(false, Ordering::Relaxed));
-    }
-}
-
-/// As [`drain`], for calls that are made so often that it would cost them too much each time.
-#[inline]
-pub(super) fn drain_often() {
-    const EVERY: u32 = 1;
-    thread_local! {
-        static CALLS: Cell<u32> = const { Cell::new(0) };
-    }
-    let calls = CALLS.get() + 1;
-    CALLS.set(calls % EVERY);
-    if calls == EVERY {
-        drain();
     }
 }
 

@@ -142,7 +142,7 @@ impl StreamRef {
     /// `f` may be called with `data` by another thread at any time from now on, whenever and as often as the stream or
     /// a graph captured from it says. It does not unwind and calls no CUDA.
     pub unsafe fn host_launch_raw(&self, f: CUhostFn, data: *mut std::ffi::c_void) -> Result<()> {
-        super::reclaim::drain_often();
+        super::drain();
         HostFunctions::new(self, SyncMode::Blocking).enqueue(f, data)
     }
 

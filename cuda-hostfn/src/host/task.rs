@@ -8,9 +8,9 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use super::error::TaskError;
+use super::handle::Handle;
 use super::job::{Boxed, Job};
 use super::panics::Panic;
-use super::record::Handle;
 use super::{in_host_function, reclaim, watch};
 use crate::{Context, Error, Result};
 

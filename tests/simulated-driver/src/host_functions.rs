@@ -35,7 +35,7 @@ pub(crate) fn run() {
     let mut state = lock();
     loop {
         let Some(mut next) = state.host.pop_front() else {
-            state::wait(&mut state);
+            state::rest(&mut state);
             continue;
         };
         let fault = state.contexts.get(&next.context).and_then(|context| context.fault);

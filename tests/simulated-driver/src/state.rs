@@ -81,8 +81,11 @@ static STATE: Mutex<State> = Mutex::new(State {
     destructors_run: 0,
 });
 
-/// Something changed that a thread may wait for.
+/// Something changed that a thread of the program's may wait for.
 static CHANGED: Condvar = Condvar::new();
+
+/// There may be something to do for a thread of the driver's.
+static WORK: Condvar = Condvar::new();
 
 pub(crate) type Guard = MutexGuard<'static, State>;
 
@@ -107,11 +110,27 @@ pub(crate) fn hold_back(state: &mut Guard) {
     }
 }
 
+/// As [`wait`], for the threads of the driver's.
+pub(crate) fn rest(state: &mut Guard) {
+    WORK.wait(state);
+}
+
+/// As [`rest`], and no longer than until then.
+pub(crate) fn rest_until(state: &mut Guard, deadline: Instant) {
+    WORK.wait_until(state, deadline);
+}
+
 impl State {
     /// Wakes all who wait.
-    #[expect(clippy::unused_self, reason = "only who holds the state has something to tell")]
     pub(crate) fn changed(&self) {
         CHANGED.notify_all();
+        self.work_added();
+    }
+
+    /// Wakes the driver's threads.
+    #[expect(clippy::unused_self, reason = "only who holds the state has something to tell")]
+    pub(crate) fn work_added(&self) {
+        WORK.notify_all();
     }
 
     pub(crate) fn new_handle(&mut self) -> Handle {

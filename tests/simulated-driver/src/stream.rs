@@ -122,7 +122,7 @@ pub(crate) fn enqueue_work(state: &mut State, stream: Handle, work: Work) -> Res
     }
     let sequence = state.next_sequence();
     find_mut(&mut state.streams, stream)?.queue.push_back(Item::new(sequence, work));
-    state.changed();
+    state.work_added();
     Ok(Enqueued)
 }
 

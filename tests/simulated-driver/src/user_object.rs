@@ -188,7 +188,7 @@ pub(crate) fn run() {
     let mut state = lock();
     loop {
         let Some(destructor) = state.destructors.pop_front() else {
-            state::wait(&mut state);
+            state::rest(&mut state);
             continue;
         };
         state.destructors_run += 1;

@@ -24,9 +24,9 @@ pub(crate) fn run() {
         if let Some(&place) = ready.get(state.faults.choose(ready.len())) {
             step(&mut state, place);
         } else if let Some(next) = next {
-            state::wait_until(&mut state, next);
+            state::rest_until(&mut state, next);
         } else {
-            state::wait(&mut state);
+            state::rest(&mut state);
         }
     }
 }

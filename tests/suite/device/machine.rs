@@ -3,9 +3,10 @@
 use std::fmt;
 use std::ptr;
 
-use cuda_hostfn::sys::{self, CUcontext, CUresult};
+use cuda_hostfn::sys::{self, CUcontext, CUresult, driver};
 use cuda_hostfn::{Context, CudaVersion, Device, Error, Kernel, Module, Result};
 use libtest_mimic::Failed;
+use simulated_driver::{Version, client};
 use tests::check;
 
 /// A device with its context and a kernel that fills words.
@@ -20,11 +21,16 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// That of the machine, or a simulated one if there is no driver.
     pub fn find() -> Result<Self, String> {
-        Self::open().map_err(|error| match error {
-            Error::NoDriver(_) => "no CUDA driver".to_owned(),
-            error => error.to_string(),
-        })
+        match Self::open() {
+            Err(Error::NoDriver(_)) if std::env::var_os(driver::OVERRIDE).is_none() => {
+                client::load(Version::V13_0).map_err(|error| error.to_string())?;
+                Self::open()
+            }
+            result => result,
+        }
+        .map_err(|error| error.to_string())
     }
 
     fn open() -> Result<Self> {
@@ -32,6 +38,10 @@ impl Machine {
         let context = Context::primary(device)?;
         let module = Module::from_ptx(&context, include_str!("../../../cuda-hostfn/tests/fill.ptx"))?;
         Ok(Self { fill: module.kernel("fill")?, device, context, module, driver: cuda_hostfn::driver_version()? })
+    }
+
+    pub fn is_simulated(&self) -> bool {
+        client::Client::of_loaded_driver().is_some()
     }
 
     /// Whether the driver can know an attribute of that version.

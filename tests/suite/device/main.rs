@@ -1,4 +1,4 @@
-//! What cuda-hostfn promises, on a device. Where there is none, every trial says that it did not run.
+//! What cuda-hostfn promises, on the machine's device, or else on the simulated one.
 
 mod handles;
 mod launches;
@@ -17,11 +17,18 @@ type Run = fn(&Machine) -> Result<(), Failed>;
 fn main() -> ExitCode {
     let machine = Machine::find();
     if let Ok(machine) = &machine {
-        eprintln!("on {machine}");
+        println!("suite device, on {machine}");
     }
+    let compiler = machine.clone().and_then(|machine| match machine.is_simulated() {
+        true => Err("the simulated driver has no compiler".to_owned()),
+        false => Ok(machine),
+    });
     let rows = [handles::TRIALS, streams::TRIALS, launches::TRIALS, nodes::TRIALS].concat();
-    let trials = rows.into_iter().map(|(name, run)| trial_with(name, machine.clone(), move |machine| run(&machine)));
-    let trials: Vec<Trial> = trials.collect();
+    let trial = |machine: &Result<Machine, String>, name: &str, run: Run| {
+        trial_with(name, machine.clone(), move |machine| run(&machine))
+    };
+    let mut trials: Vec<Trial> = rows.into_iter().map(|(name, run)| trial(&machine, name, run)).collect();
+    trials.extend(handles::COMPILER_TRIALS.iter().map(|(name, run)| trial(&compiler, name, *run)));
     // A device's context is shared: what one trial captures or invalidates is not another's to trip over.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()

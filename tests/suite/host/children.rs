@@ -17,7 +17,7 @@ const ASK: &str = "CUDA_TESTS_ASK";
 pub fn answer() -> Option<ExitCode> {
     let question = env::var(ASK).ok()?;
     let (_, run) = QUESTIONS.iter().find(|(name, _)| *name == question)?;
-    let result = Machine::open().map_err(Failed::from).and_then(|machine| run(&machine));
+    let result = Machine::find().map_err(Failed::from).and_then(|machine| run(&machine));
     match result {
         Ok(()) => Some(ExitCode::SUCCESS),
         Err(failed) => {

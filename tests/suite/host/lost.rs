@@ -5,8 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cuda_hostfn::sys::{self, CUresult};
-use cuda_hostfn::{Error, LaunchConfig, Module, Stream, TaskError, host};
+use cuda_hostfn::{Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
 use libtest_mimic::Failed;
+use parking_lot::Mutex;
 use tests::check;
 
 use crate::Run;
@@ -54,11 +55,15 @@ const TRAP: &str = "
 ";
 
 fn trap(machine: &Machine, stream: &Stream) -> Result<(), Failed> {
-    let trap = Module::from_ptx(&machine.context, TRAP)?.kernel::<()>("trap")?;
+    launch_trap(Module::from_ptx(&machine.context, TRAP)?.kernel("trap")?, stream)
+}
+
+fn launch_trap(trap: Kernel<()>, stream: &Stream) -> Result<(), Failed> {
     // SAFETY: it touches no memory.
     unsafe { trap.launch(stream, &LaunchConfig::new(1, 1), ()) }?;
     // Unloading it would wait for the fault.
-    std::mem::forget(trap);
+    static KEPT: Mutex<Vec<Kernel<()>>> = Mutex::new(Vec::new());
+    KEPT.lock().push(trap);
     Ok(())
 }
 
@@ -73,10 +78,12 @@ fn join(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let drops = Drops::default();
     let (captured, value, retired) = (drops.value(), drops.value(), drops.value());
+    // Loading it would wait for the gate.
+    let trap = Module::from_ptx(&machine.context, TRAP)?.kernel("trap")?;
     // What was enqueued before is called; it holds the trap up until the rest is there.
     let mut gate = Gate::close(&stream)?;
     let before = stream.host_task(|| "before")?;
-    trap(machine, &stream)?;
+    launch_trap(trap, &stream)?;
     stream.host_launch(move || touch(&captured))?;
     stream.retire(retired)?;
     let task = stream.host_task_with(value, |_| ())?;

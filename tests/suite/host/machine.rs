@@ -6,11 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use cuda_hostfn::sys::{self, CUresult};
+use cuda_hostfn::sys::{self, CUresult, driver};
 use cuda_hostfn::{Context, Device, Error, Kernel, Module, Result, Stream, host};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
+use simulated_driver::{Version, client};
 use tests::check;
+
+/// Names the CUDA version to simulate where there is no driver.
+const SIMULATED: &str = "CUDA_TESTS_SIMULATED";
 
 #[derive(Clone, Debug)]
 pub struct Machine {
@@ -21,14 +25,20 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// That of the machine, or a simulated one if there is no driver.
     pub fn find() -> Result<Self, String> {
-        Self::open().map_err(|error| match error {
-            Error::NoDriver(_) => "no CUDA driver".to_owned(),
-            error => error.to_string(),
-        })
+        match Self::open() {
+            Err(Error::NoDriver(_)) if std::env::var_os(driver::OVERRIDE).is_none() => {
+                let version = std::env::var(SIMULATED).ok().map_or(Ok(Version::V13_2), |version| version.parse())?;
+                client::load(version).map_err(|error| error.to_string())?;
+                Self::open()
+            }
+            result => result,
+        }
+        .map_err(|error| error.to_string())
     }
 
-    pub fn open() -> Result<Self> {
+    fn open() -> Result<Self> {
         let device = Device::get(0)?;
         let context = Context::primary(device)?;
         let module = Module::from_ptx(&context, include_str!("../../../cuda-hostfn/tests/fill.ptx"))?;

@@ -1,8 +1,9 @@
-//! What cuda-hostfn promises about host functions, on whatever driver is loaded: a real one with its GPU, or the
-//! simulated one. Where there is none, every trial says that it did not run.
+//! What cuda-hostfn promises about host functions, on whatever driver there is: a real one with its GPU, or else the
+//! simulated one.
 
 mod children;
 mod enqueue;
+mod faults;
 mod inside;
 mod load;
 mod lost;
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
     ]
     .concat();
     let trials = rows.into_iter().map(|(name, run)| trial_with(name, machine.clone(), move |machine| run(&machine)));
-    let trials: Vec<Trial> = trials.collect();
+    let mut trials: Vec<Trial> = trials.collect();
+    trials.extend(faults::trials(&machine));
     // Counters, handlers and the queue are the process's: what one trial leaves is not another's to find.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()

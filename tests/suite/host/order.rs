@@ -16,7 +16,7 @@ pub const TRIALS: &[(&str, Run)] = &[
     ("order: two streams keep their own data", two_streams),
 ];
 
-fn kernels(machine: &Machine) -> Result<(), Failed> {
+pub fn kernels(machine: &Machine) -> Result<(), Failed> {
     const LENGTH: u32 = 256;
     const ROUNDS: u32 = 200;
     let stream = machine.stream()?;
@@ -39,7 +39,7 @@ fn kernels(machine: &Machine) -> Result<(), Failed> {
     equal("words that were not as written", &wrong.load(Ordering::Relaxed), &0)
 }
 
-fn closures(machine: &Machine) -> Result<(), Failed> {
+pub fn closures(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let next = Arc::new(AtomicU32::new(0));
     let tasks = (0..500).map(|expected| {
@@ -52,7 +52,7 @@ fn closures(machine: &Machine) -> Result<(), Failed> {
     Ok(())
 }
 
-fn two_streams(machine: &Machine) -> Result<(), Failed> {
+pub fn two_streams(machine: &Machine) -> Result<(), Failed> {
     let streams = [machine.stream()?, machine.stream()?];
     let words = [Arc::new(machine.pinned(1)?), Arc::new(machine.pinned(1)?)];
     let mut tasks = Vec::new();

@@ -56,6 +56,9 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     for tally in &tallies {
         println!("{tally}");
     }
+    for suite in tallies.iter().flat_map(|tally| &tally.drivers) {
+        println!("suite {suite}");
+    }
     for driver in &drivers {
         if let Err(why) = &driver.library {
             println!("did not run: {why}");

@@ -13,6 +13,8 @@ pub(crate) struct Tally {
     pub(crate) failed: u32,
     /// The tests that say that they did not run, by name.
     pub(crate) not_run: Vec<String>,
+    /// What suites say of the driver that they ran on.
+    pub(crate) drivers: Vec<String>,
 }
 
 impl Tally {
@@ -43,6 +45,8 @@ impl Tally {
             };
             self.passed += number(" passed").unwrap_or_default();
             self.failed += number(" failed").unwrap_or_default();
+        } else if let Some(suite) = line.strip_prefix("suite ") {
+            self.drivers.push(suite.to_owned());
         } else if let Some(test) = line.strip_prefix("test ")
             && let Some((test, _)) = test.split_once(" ... ignored")
         {
@@ -74,7 +78,7 @@ impl Sum for Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, passed, failed, not_run } = self;
+        let Self { name, passed, failed, not_run, drivers: _ } = self;
         write!(f, "{name:<34}{passed:>8}{failed:>8}{:>12}", not_run.len())
     }
 }
@@ -84,6 +88,7 @@ mod tests {
     use super::*;
 
     const OUTPUT: &str = "\
+suite device, on a GPU
 running 3 tests
 test reads ... ok
 test on a device (did not run: no GPU) ... ignored
@@ -96,6 +101,7 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         let tally = Tally::read("suite", OUTPUT.as_bytes()).unwrap();
         assert_eq!((tally.passed, tally.failed), (16, 2));
         assert_eq!(tally.not_run, ["on a device (did not run: no GPU)"]);
+        assert_eq!(tally.drivers, ["device, on a GPU"]);
     }
 
     #[test]

@@ -1,0 +1,124 @@
+//! What only the simulated driver does on demand: calls that fail, also those that did their work, and disorder.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use cuda_hostfn::sys::CUresult;
+use cuda_hostfn::{CaptureMode, CaptureStatus, Stream, host};
+use libtest_mimic::{Failed, Trial};
+use simulated_driver::client::{Client, Kind, When};
+use tests::{check, trial_with};
+
+use crate::machine::{Drops, Machine, equal, soon, touch};
+use crate::order;
+
+type Run = fn(&Machine, Client) -> Result<(), Failed>;
+
+const TRIALS: &[(&str, Run)] = &[
+    ("faults: an enqueue that fails gives the closure back", enqueue),
+    ("faults: an enqueue that fails and enqueues all the same", enqueued_all_the_same),
+    ("faults: a capture that fails at each step gives the closure back", capture),
+    ("faults: order among streams in disorder", disorder),
+];
+
+pub fn trials(machine: &Result<Machine, String>) -> Vec<Trial> {
+    let trial = |&(name, run): &(&str, Run)| {
+        let machine = machine.clone();
+        let needed = machine.and_then(|machine| match Client::of_loaded_driver() {
+            Some(client) => Ok((machine, client)),
+            None => Err("needs the simulated driver".to_owned()),
+        });
+        trial_with(name, needed, move |(machine, client)| {
+            let result = run(&machine, client);
+            client.calm();
+            result
+        })
+    };
+    TRIALS.iter().map(trial).collect()
+}
+
+fn enqueue(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let drops = Drops::default();
+    let codes = [CUresult::CUDA_ERROR_INVALID_HANDLE, CUresult::CUDA_ERROR_OUT_OF_MEMORY, CUresult::CUDA_ERROR_UNKNOWN];
+    for code in codes {
+        let value = drops.value();
+        driver.fail("cuLaunchHostFunc", 1, code, When::Before);
+        let refused = stream.host_launch(move || touch(&value)).unwrap_err();
+        equal("code", &refused.error().code(), &Some(code))?;
+        equal("outstanding", &host::outstanding(), &0)?;
+        // The same closure, on a driver that is well again.
+        stream.host_launch(refused.into_inner())?;
+        stream.synchronize()?;
+    }
+    soon("dropped", || drops.count() == codes.len())
+}
+
+/// The driver may report what happened to other work after it has taken the call.
+fn enqueued_all_the_same(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let calls = Arc::new(AtomicU32::new(0));
+    let (mut came_back, rounds) = (0, 50);
+    for _ in 0..rounds {
+        let calls = calls.clone();
+        driver.fail("cuLaunchHostFunc", 1, CUresult::CUDA_ERROR_LAUNCH_FAILED, When::After);
+        let result = stream.host_launch(move || touch(calls.fetch_add(1, Ordering::Relaxed)));
+        came_back += u32::from(result.is_err());
+        stream.synchronize()?;
+    }
+    host::reclaim()?;
+    equal("either called or given back", &(calls.load(Ordering::Relaxed) + came_back), &rounds)?;
+    equal("captures that are left", &Arc::strong_count(&calls), &1)?;
+    equal("outstanding", &host::outstanding(), &0)
+}
+
+fn capture(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let drops = Drops::default();
+    let information = match cuda_hostfn::sys::driver::symbol(c"cuStreamGetCaptureInfo_v3") {
+        Some(_) => "cuStreamGetCaptureInfo_v3",
+        None => "cuStreamGetCaptureInfo_v2",
+    };
+    for function in [information, "cuUserObjectCreate", "cuGraphRetainUserObject", "cuLaunchHostFunc"] {
+        for when in [When::Before, When::After] {
+            let value = drops.value();
+            let before = drops.count();
+            stream.begin_capture(CaptureMode::ThreadLocal)?;
+            driver.fail(function, 1, CUresult::CUDA_ERROR_OUT_OF_MEMORY, when);
+            let result = stream.host_launch(move || touch(&value));
+            let status = stream.capture_status()?;
+            let graph = stream.end_capture()?;
+            equal(function, &status, &CaptureStatus::Active)?;
+            let refused = result.unwrap_err();
+            equal(function, &refused.error().code(), &Some(CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
+            // A node that was added all the same does nothing.
+            graph.instantiate(Default::default())?.launch(&stream)?;
+            stream.synchronize()?;
+            drop(graph);
+            check(driver.settle(Duration::from_secs(10)), || "does not settle".to_owned())?;
+            host::reclaim()?;
+            equal(function, &drops.count(), &before)?;
+            drop(refused);
+            equal(function, &drops.count(), &(before + 1))?;
+        }
+    }
+    // One that the simulated driver made and then reported as failed is nobody's.
+    check(driver.alive(Kind::UserObjects) <= 1, || format!("{} user objects", driver.alive(Kind::UserObjects)))
+}
+
+fn disorder(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    for seed in 1..=5 {
+        driver.schedule(seed, Duration::from_micros(50));
+        let trials: [crate::Run; 3] = [order::kernels, order::closures, order::two_streams];
+        for trial in trials {
+            trial(machine).map_err(|failed| format!("seed {seed}: {}", failed.message().unwrap_or_default()))?;
+        }
+        let streams = (0..4).map(|_| machine.stream()).collect::<cuda_hostfn::Result<Vec<Stream>>>()?;
+        let tasks = (0..100).map(|number| streams[number % 4].host_task(move || number));
+        for (number, task) in tasks.collect::<Vec<_>>().into_iter().enumerate() {
+            equal("result", &task?.join()?, &number)?;
+        }
+    }
+    Ok(())
+}
