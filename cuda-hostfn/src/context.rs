@@ -77,7 +77,7 @@ impl Context {
     /// # Safety
     ///
     /// `raw` is a context, and its owner keeps it until every clone of the value and every handle made with it is
-    /// dropped.
+    /// dropped, and every [host function](crate::host) in its streams has run and been [reclaimed](crate::host::reclaim).
     pub unsafe fn from_raw(raw: CUcontext) -> Result<Self> {
         // SAFETY: the caller's promise.
         let entered = unsafe { Entered::new(raw) }?;

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
+use super::in_host_function;
 use super::job::Job;
 use super::panics::Panic;
 use super::reclaim;
@@ -93,14 +94,14 @@ impl Handle {
         drop(before);
     }
 
-    /// Takes the outcome, and drops the job at once.
+    /// Takes the outcome, and drops the job at once, unless this is a host function.
     ///
     /// # Safety
     ///
     /// The handle was made from a `J`, which [has run](State::has_run), and no other thread uses it.
     pub(super) unsafe fn take_outcome<J: Job>(&self) -> Option<Result<J::Output, Panic>> {
         let record = self.header();
-        if record.state.release() {
+        if !in_host_function() && record.state.release() {
             // SAFETY: `release` was won.
             unsafe { (record.table.drop_job)(self.0.as_ptr()) };
         }
@@ -114,7 +115,7 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let header = self.0;
-        if super::in_host_function() {
+        if in_host_function() {
             let later = Self(header);
             return reclaim::defer(move || drop(later));
         }

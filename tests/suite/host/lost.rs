@@ -41,7 +41,7 @@ pub const QUESTIONS: &[(&str, Run)] = &[
 ];
 
 /// The driver notices a fault after some 350 ms.
-const BOUND: Duration = Duration::from_secs(2);
+const BOUND: Duration = Duration::from_secs(1);
 
 const TRAP: &str = "
 .version 7.0
