@@ -57,8 +57,9 @@ by_name! {
 /// Tells a context from another that was made later at the same address; `None` where the driver cannot (before 12.0).
 pub(crate) fn context_id(context: CUcontext) -> Option<u64> {
     let mut id = 0;
-    // SAFETY: the driver checks the handle; the pointer is valid for a write.
-    (unsafe { cuCtxGetId(context, &raw mut id) } == CUresult::CUDA_SUCCESS).then_some(id)
+    // SAFETY: a context, which the driver compares with those it has; the pointer is valid for a write.
+    let code = unsafe { cuCtxGetId(context, &raw mut id) };
+    crate::error::check("cuCtxGetId", code).is_ok().then_some(id)
 }
 
 /// The first CUDA version with a function, of those that this crate calls and that some driver since 11.0 lacks.
