@@ -235,7 +235,8 @@ impl fmt::Display for NotFound {
         }
         writeln!(f, "Any one of these mends it:")?;
         if let Some(name) = self.variable {
-            writeln!(f, "  - correct {name}, or unset it to have the usual places searched;")?;
+            writeln!(f, "  - correct {name};")?;
+            return write!(f, "  - unset it, and have the usual places searched, which `cargo xtask setup` can fill.");
         }
         writeln!(f, "  - install the CUDA toolkit {OLDEST} or newer, and set CUDA_HOME if it is in no usual place;")?;
         writeln!(

@@ -161,6 +161,7 @@ fn a_wrong_variable_is_an_error_although_others_would_do() {
         assert!(text.starts_with(&format!("{variable} is set, but")), "{text}");
         assert!(text.contains("nowhere"), "{text}");
         assert!(text.contains("unset it"), "{text}");
+        assert!(!text.contains("pip install"), "it would not help: {text}");
     }
 }
 

@@ -45,6 +45,53 @@ Headers and libclang come through `python3 -m pip`, drivers through a private `a
 into .cuda/downloads/.
 ";
 
+const TEST_HELP: &str = "\
+cargo xtask test: run the whole suite, all that this machine can run, and say what it could not
+
+Usage: cargo xtask test [--all-cuda]
+
+Provisions the headers of six CUDA versions, libclang, and the user-space libraries of three old drivers (about 45 MB, not
+installed), and builds and tests with each header. Suites for a device run on the machine's GPU, or on a simulated driver.
+For less: `cargo test -p cuda-sys`, `cargo test -p cuda-hostfn`, `cargo test -p tests --test device`.
+
+Options:
+      --all-cuda   With every supported header
+  -h, --help       Print this
+";
+
+const LINT_HELP: &str = "\
+cargo xtask lint: check format, clippy, documentation, the invariants of ARCHITECTURE.md, and that generated bindings are current
+
+Usage: cargo xtask lint
+";
+
+const BENCH_HELP: &str = "\
+cargo xtask bench: measure what a machine without a GPU can: calls through the loader, cold builds
+
+Usage: cargo xtask bench
+
+Quote ratios within one run. What needs a GPU is measured by the bundle: `cargo xtask bundle --help`.
+";
+
+const BUNDLE_HELP: &str = "\
+cargo xtask bundle: collect suites, examples, benchmarks and attribute-probe in bundle/, for a machine with a GPU
+
+Usage: cargo xtask bundle
+
+Copy the folder there; neither Rust nor a toolkit is needed. `run.sh RESULTS` runs everything under time limits, writes
+`log`, `summary` and `observations.json` into the folder RESULTS, and exits with 1 if anything failed or did not run.
+";
+
+const BINDINGS_HELP: &str = "\
+cargo xtask bindings: regenerate the bindings that cuda-sys carries, from the newest pinned headers
+
+Usage: cargo xtask bindings [--check]
+
+Options:
+      --check      Change nothing, and exit with 1 if they are not current
+  -h, --help       Print this
+";
+
 /// What to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Task {
@@ -70,11 +117,11 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task> {
     match task.to_str() {
         Some("setup") => parse_setup(parser),
         Some("audit") => Ok(Task::Audit(rest(parser)?)),
-        Some("test") => Ok(Task::Test(rest(parser)?)),
-        Some("lint") => Ok(Task::Lint(rest(parser)?)),
-        Some("bench") => Ok(Task::Bench(rest(parser)?)),
-        Some("bundle") => Ok(Task::Bundle(rest(parser)?)),
-        Some("bindings") => Ok(Task::Bindings(rest(parser)?)),
+        Some("test") => with_help(parser, TEST_HELP, Task::Test),
+        Some("lint") => with_help(parser, LINT_HELP, Task::Lint),
+        Some("bench") => with_help(parser, BENCH_HELP, Task::Bench),
+        Some("bundle") => with_help(parser, BUNDLE_HELP, Task::Bundle),
+        Some("bindings") => with_help(parser, BINDINGS_HELP, Task::Bindings),
         Some("help") => Ok(Task::Help(HELP)),
         _ => Err(anyhow!("there is no task `{}`", task.display())),
     }
@@ -93,6 +140,15 @@ fn parse_setup(mut parser: lexopt::Parser) -> Result<Task> {
         }
     }
     Ok(Task::Setup(options))
+}
+
+fn with_help(parser: lexopt::Parser, help: &'static str, task: fn(Vec<OsString>) -> Task) -> Result<Task> {
+    let arguments = rest(parser)?;
+    Ok(if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
+        Task::Help(help)
+    } else {
+        task(arguments)
+    })
 }
 
 fn rest(mut parser: lexopt::Parser) -> Result<Vec<OsString>> {
@@ -128,6 +184,9 @@ mod tests {
             assert_eq!(parsed(line).unwrap(), Task::Help(HELP), "{line}");
         }
         assert_eq!(parsed("setup --cuda 12.0 --help").unwrap(), Task::Help(SETUP_HELP));
+        for task in ["test", "lint", "bench", "bundle", "bindings"] {
+            assert!(matches!(parsed(&format!("{task} --help")).unwrap(), Task::Help(text) if text.contains(task)));
+        }
     }
 
     #[test]

@@ -25,6 +25,12 @@ use crate::attribute::GraphDeviceNode;
 /// # Safety
 ///
 /// The type has the layout of the kernel's parameter: `#[repr(C)]` or `#[repr(transparent)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given to a kernel",
+    label = "not a kernel argument",
+    note = "give a device address as `u64` or as a raw pointer, numbers as they are, and types of yours after \
+            `unsafe impl KernelArgument`"
+)]
 pub unsafe trait KernelArgument: Copy {}
 
 macro_rules! scalars {
@@ -44,6 +50,11 @@ unsafe impl<T> KernelArgument for *mut T {}
 unsafe impl<T: KernelArgument, const N: usize> KernelArgument for [T; N] {}
 
 /// All arguments of a kernel: a tuple of up to 16 [`KernelArgument`]s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of kernel arguments",
+    label = "not a tuple of kernel arguments",
+    note = "one argument is `(argument,)`, none is `()`"
+)]
 pub trait Arguments: Copy + sealed::Tuple {}
 
 impl<A: Copy + sealed::Tuple> Arguments for A {}

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use super::OVERRIDE;
 
 /// No driver could be loaded. Its text lists every library that was tried.
-#[derive(Clone, Debug)]
+///
+/// `Debug` is the same text, for programs whose `main` returns it.
+#[derive(Clone)]
 pub struct LoadError {
     attempts: Arc<[Attempt]>,
 }
@@ -66,6 +68,12 @@ impl fmt::Display for LoadError {
             f,
             ". Install the NVIDIA driver (in a container, start it with GPU access), or set {OVERRIDE} to its libcuda"
         )
+    }
+}
+
+impl fmt::Debug for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -23,7 +23,12 @@ impl Library {
         let name = CString::new(file.as_bytes()).map_err(|_| "the name has a NUL byte in it".to_owned())?;
         // SAFETY: the name is a C string. The library's constructors run, as for every dependency of the program.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-        if handle.is_null() { Err(last_error()) } else { Ok(Self(handle)) }
+        if !handle.is_null() {
+            return Ok(Self(handle));
+        }
+        // The loader says the name again, which whoever asked knows.
+        let (error, name) = (last_error(), format!("{}: ", file.display()));
+        Err(error.strip_prefix(&name).map_or(error.clone(), str::to_owned))
     }
 
     /// What the program was linked with.

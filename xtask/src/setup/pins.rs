@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use toml::de::{DeTable, DeValue};
 
-use crate::find::Version;
+use crate::find::{OLDEST, Version};
 
 /// One archive, and what becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,10 +105,11 @@ impl Pins {
 
     pub(crate) fn headers(&self, wanted: Version) -> Result<&Pin> {
         self.0.iter().find(|pin| pin.what == What::Headers(wanted)).with_context(|| {
-            let known: Vec<_> = self.versions().iter().map(Version::to_string).collect();
+            let known: Vec<_> =
+                self.versions().iter().filter(|version| **version >= OLDEST).map(Version::to_string).collect();
             format!(
                 "there is no package of CUDA {wanted} headers among the pinned ones ({}); for another, install that \
-                 toolkit and name its folder (`cargo xtask audit --headers DIR`)",
+                 toolkit and name its folder (CUDA_SYS_INCLUDE_DIR=DIR, or `cargo xtask audit --headers DIR`)",
                 known.join(", ")
             )
         })

@@ -65,7 +65,10 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
         }
     }
     for (why, tests) in tally::reasons(tallies.iter().flat_map(|tally| &tally.not_run)) {
-        println!("did not run, {tests} tests: {why}");
+        println!("did not run: {} ({why})", tests.join(", "));
+    }
+    for (tally, test) in tallies.iter().flat_map(|tally| tally.failures.iter().map(move |test| (tally, test))) {
+        println!("failed: {test} ({})", tally.name);
     }
     let total: Tally = tallies.into_iter().sum();
     println!("\n{} passed, {} failed, {} skipped", total.passed, total.failed, total.not_run.len());

@@ -8,11 +8,13 @@ use std::iter::Sum;
 /// One suite's numbers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    name: String,
+    pub(crate) name: String,
     pub(crate) passed: u32,
     pub(crate) failed: u32,
     /// The tests that say that they did not run, by name.
     pub(crate) not_run: Vec<String>,
+    /// The tests that failed, by name.
+    pub(crate) failures: Vec<String>,
     /// What suites say of the driver that they ran on.
     pub(crate) drivers: Vec<String>,
 }
@@ -47,20 +49,23 @@ impl Tally {
             self.failed += number(" failed").unwrap_or_default();
         } else if let Some(suite) = line.strip_prefix("suite ") {
             self.drivers.push(suite.to_owned());
-        } else if let Some(test) = line.strip_prefix("test ")
-            && let Some((test, _)) = test.split_once(" ... ignored")
-        {
-            self.not_run.push(test.trim_end().to_owned());
+        } else if let Some((test, verdict)) = line.strip_prefix("test ").and_then(|test| test.split_once(" ... ")) {
+            let test = test.trim_end().to_owned();
+            match verdict {
+                "FAILED" => self.failures.push(test),
+                verdict if verdict.starts_with("ignored") => self.not_run.push(test),
+                _ => {}
+            }
         }
     }
 }
 
-/// Why tests did not run, as their names say, and how many of each.
-pub(crate) fn reasons<'a>(not_run: impl Iterator<Item = &'a String>) -> BTreeMap<&'a str, u32> {
-    let mut reasons = BTreeMap::new();
+/// Why tests did not run, as their names say, and which.
+pub(crate) fn reasons<'a>(not_run: impl Iterator<Item = &'a String>) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let mut reasons: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for name in not_run {
-        let why = name.rsplit_once("(did not run: ").and_then(|(_, why)| why.strip_suffix(')'));
-        *reasons.entry(why.unwrap_or("ignored by the source")).or_default() += 1;
+        let (test, why) = name.rsplit_once(" (did not run: ").unwrap_or((name, "ignored by the source)"));
+        reasons.entry(why.trim_end_matches(')')).or_default().push(test);
     }
     reasons
 }
@@ -78,7 +83,7 @@ impl Sum for Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, passed, failed, not_run, drivers: _ } = self;
+        let Self { name, passed, failed, not_run, failures: _, drivers: _ } = self;
         write!(f, "{name:<34}{passed:>8}{failed:>8}{:>12}", not_run.len())
     }
 }
@@ -91,6 +96,7 @@ mod tests {
 suite device, on a GPU
 running 3 tests
 test reads ... ok
+test writes ... FAILED
 test on a device (did not run: no GPU) ... ignored
 test result: FAILED. 11 passed; 2 failed; 1 ignored; 0 measured; 4 filtered out; finished in 0.02s
 test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
@@ -101,14 +107,15 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         let tally = Tally::read("suite", OUTPUT.as_bytes()).unwrap();
         assert_eq!((tally.passed, tally.failed), (16, 2));
         assert_eq!(tally.not_run, ["on a device (did not run: no GPU)"]);
+        assert_eq!(tally.failures, ["writes"]);
         assert_eq!(tally.drivers, ["device, on a GPU"]);
     }
 
     #[test]
-    fn tests_that_did_not_run_are_counted_by_reason() {
+    fn tests_that_did_not_run_are_listed_by_reason() {
         let names = ["a (did not run: no GPU)", "b", "c (x) (did not run: no GPU)"].map(str::to_owned);
         let reasons = Vec::from_iter(reasons(names.iter()));
-        assert_eq!(reasons, [("ignored by the source", 1), ("no GPU", 2)]);
+        assert_eq!(reasons, [("ignored by the source", vec!["b"]), ("no GPU", vec!["a", "c (x)"])]);
     }
 
     #[test]

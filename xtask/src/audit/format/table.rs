@@ -19,7 +19,9 @@ types   what the type of cuda-hostfn, named below the attribute, offers here
         capturing: a launch can have it only while its stream is capturing;
         unknown: the driver does not know the number; lacks it: the device does
 ≈       a value is changed or clamped   > a value out of range is accepted
-!       another finding, see below
+!       another finding, see below; the places there are calls: `…_set` and `…_get` on a
+        stream or a node, `launch`, `launch_capturing` (while the stream is being
+        captured), `captured_node_get` (of the node that such a launch became)
 ";
 
 /// The columns before those of machines.
@@ -63,6 +65,8 @@ pub fn render(report: &Report, screen: Screen) -> String {
     out += &format!("{}\n", cells::summary(report));
     if !report.findings.is_empty() {
         out += &section(&findings(report, screen));
+        // What counts is on the screen when a long list ends.
+        out += &format!("{}\n", cells::summary(report));
     }
     out
 }
