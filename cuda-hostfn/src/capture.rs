@@ -12,11 +12,14 @@
 //! # Ok(()) }
 //! ```
 
+mod turns;
+
 use std::ptr;
 
 use crate::error::call;
 use crate::sys::{CUstreamCaptureMode, CUstreamCaptureStatus};
 use crate::{Error, Graph, Result, StreamRef};
+pub(crate) use turns::{to_add, to_end};
 
 /// Which calls are forbidden while a capture goes on, because they could not be captured (such as `cuMemAlloc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,13 +69,18 @@ impl StreamRef {
     /// # Errors
     ///
     /// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED` if the capture became invalid, and others that the driver has for
-    /// captures that are not complete. The stream is then not capturing any more.
+    /// captures that are not complete. The stream is then not capturing any more. [`Error::Invalid`], and the capture
+    /// goes on, if other threads are in the middle of capturing closures
+    /// ([`host_launch`](StreamRef::host_launch)) and do not get done within a second.
     pub fn end_capture(&self) -> Result<Graph> {
         let mut graph = ptr::null_mut();
         let _entered = self.context().enter()?;
-        let _changing = self.context().captures().changing();
+        let turn = to_end().ok_or_else(|| {
+            Error::invalid("stream", "other threads are capturing closures and do not get done; end the capture later")
+        })?;
         // SAFETY: the handle lives; the pointer is valid for a write.
         unsafe { call!(cuStreamEndCapture(self.as_raw(), &raw mut graph)) }?;
+        drop(turn);
         // SAFETY: the driver gives the graph to the caller.
         Ok(unsafe { Graph::from_raw(self.context(), graph) })
     }

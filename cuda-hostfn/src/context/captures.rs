@@ -1,11 +1,11 @@
-//! Whether captures began, ended or spread while something else went on.
+//! Whether captures began or spread while something else went on.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the calls that change which streams of a context are capturing.
+/// Counts the calls after which more streams of a context may be capturing.
 ///
-/// Asking whether a stream is capturing and then enqueueing are two calls; another thread may begin or end a capture
-/// between them. This tells afterwards whether one did.
+/// Asking whether a stream is capturing and then enqueueing are two calls; another thread may begin a capture between
+/// them. This tells afterwards whether one did.
 #[derive(Debug)]
 pub(crate) struct Captures {
     begun: AtomicU64,
@@ -21,7 +21,7 @@ impl Captures {
         Self { begun: AtomicU64::new(0), over: AtomicU64::new(0) }
     }
 
-    /// Until it is dropped, a call goes on that may begin or end a capture.
+    /// Until it is dropped, a call goes on that may begin or spread a capture.
     pub(crate) fn changing(&self) -> Changing<'_> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         Changing(self)

@@ -9,13 +9,12 @@ use parking_lot::Mutex;
 use super::panics::{guarded, report};
 use super::stack::Node;
 use super::{EnqueueError, reclaim, thread, trampoline};
-use crate::context::Settled;
 use crate::error::call;
 use crate::sys::{
     CUgraph, CUresult, CUstreamCaptureStatus, CUuserObject, CUuserObject_flags, CUuserObjectRetain_flags,
     cuUserObjectRelease,
 };
-use crate::{Error, Result, StreamRef, entry};
+use crate::{Error, Result, StreamRef, capture, entry};
 
 /// What every captured closure begins with.
 #[derive(Debug)]
@@ -69,34 +68,30 @@ impl Replayed {
     }
 }
 
-/// Adds a closure to the graph that the stream is being captured into. `enqueue` puts a function into the stream.
+/// Adds a closure to the graph that the stream is being captured into. `enqueue` puts a function into the stream while
+/// the context is current, and runs no code of the user's.
 pub(super) fn capture<F: FnMut() + Send + 'static>(
     stream: &StreamRef,
     closure: F,
-    before: Settled,
     enqueue: impl FnOnce(crate::sys::CUhostFn, *mut std::ffi::c_void) -> Result<()>,
 ) -> Result<(), EnqueueError<F>> {
+    // Until it is over, no thread ends the capture: it is the same graph that gets the closure and the node, and that still
+    // has the closure when this thread's reference goes.
+    let mut turn = None;
     let captured = Captured::new(closure);
     let data = Arc::as_ptr(&captured).cast_mut().cast::<std::ffi::c_void>();
-    let entered = stream.context().enter();
-    let result = entered.and_then(|_entered| {
+    let result = stream.context().enter().and_then(|_entered| {
+        turn = Some(capture::to_add().ok_or_else(|| {
+            Error::invalid("stream", "other threads are ending captures and do not get done; enqueue the closure later")
+        })?);
         give_to_graph(stream, &captured)?;
         enqueue(Some(trampoline::replay), data)
     });
-    match result {
-        Ok(()) => {
-            if !stream.context().captures().none_since(before) {
-                // Another thread began or ended a capture meanwhile: perhaps it was no longer that graph's.
-                std::mem::forget(captured);
-            }
-            Ok(())
-        }
-        // What the graph may have got stays with it, emptied.
-        Err(error) => {
-            let closure = captured.closure.lock().take();
-            Err(EnqueueError::new(error, closure.expect("taken once")))
-        }
-    }
+    // What the graph may have got stays with it, emptied.
+    result.map_err(|error| {
+        let closure = captured.closure.lock().take();
+        EnqueueError::new(error, closure.expect("taken once"))
+    })
 }
 
 /// The graph takes a reference, before there is a node that needs it.

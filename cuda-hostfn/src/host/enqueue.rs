@@ -61,7 +61,7 @@ impl<'s> HostFunctions<'s> {
     {
         match self.ready() {
             Ok(ready) if ready.is_capturing => {
-                captured::capture(self.stream, f, ready.settled, |function, data| self.enqueue(function, data))
+                captured::capture(self.stream, f, |function, data| self.put(function, data))
             }
             // Nobody wants the handle.
             Ok(ready) => self.submit_any(&ready, Launch(f)).map(drop).map_err(|error| error.map(|job| job.0)),
@@ -118,7 +118,7 @@ impl<'s> HostFunctions<'s> {
     }
 
     fn ready(self) -> Result<Ready> {
-        reclaim::drain();
+        reclaim::drain_often();
         let settled = self.stream.context().captures().settled();
         let is_capturing = match self.stream.with_context_if_needed(|| self.stream.current_capture_status())? {
             CaptureStatus::None => false,
@@ -168,10 +168,15 @@ impl<'s> HostFunctions<'s> {
         Ok(handle)
     }
 
-    /// The one place where host functions go to the driver.
+    /// Whatever context is current.
     pub(super) fn enqueue(self, function: CUhostFn, data: *mut c_void) -> Result<()> {
+        self.stream.with_context_if_needed(|| self.put(function, data))
+    }
+
+    /// The one place where host functions go to the driver.
+    fn put(self, function: CUhostFn, data: *mut c_void) -> Result<()> {
         let stream = self.stream.as_raw();
-        self.stream.with_context_if_needed(|| match self.mode {
+        match self.mode {
             // SAFETY: the handle lives; the function may be called with `data`, says who made them.
             SyncMode::Blocking => unsafe { call!(cuLaunchHostFunc(stream, function, data)) },
             SyncMode::SpinWait => {
@@ -179,7 +184,7 @@ impl<'s> HostFunctions<'s> {
                 // SAFETY: as above.
                 unsafe { call!(entry::cuLaunchHostFunc_v2(stream, function, data, SPIN_WAIT)) }
             }
-        })
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use super::in_host_function;
 use super::job::Job;
 use super::panics::Panic;
 use super::reclaim;
 use super::record::{self, Header, Record, bury, give_back};
+use super::{block, in_host_function};
 use crate::Context;
 
 /// It shares the record with the driver.
@@ -23,9 +23,8 @@ unsafe impl Sync for Handle {}
 impl Handle {
     /// A record in the lane of its context, for the driver.
     pub(super) fn new<J: Job>(context: &Context, job: J) -> Self {
-        let record = Box::into_raw(Box::new(Record::new(context.clone(), job)));
-        // SAFETY: not null; the header is the first field.
-        let handle = Self(unsafe { NonNull::new_unchecked(record.cast()) });
+        // The header is the first field.
+        let handle = Self(block::new(Record::new(context.clone(), job)).cast());
         // SAFETY: the record is new, and taken out before the driver's reference goes.
         unsafe { context.lane().insert(handle.header()) };
         handle

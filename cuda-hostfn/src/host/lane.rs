@@ -3,7 +3,6 @@
 //! Only ordinary threads take the lock, each for a few instructions; the driver's thread never does.
 
 use std::cell::Cell;
-use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,32 +26,38 @@ pub(crate) struct Lane {
 #[repr(align(128))]
 struct Apart<T>(T);
 
+/// A list beside the records, not through them: the next one in line is in use by the driver's thread.
 #[derive(Debug)]
 struct Records {
-    first: *const Header,
+    slots: Vec<Slot>,
+    /// The first of a chain of free slots, if below the number of slots.
+    free: usize,
     /// How many ever were here.
     entered: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Record(*const Header),
+    Free { next: usize },
 }
 
 // SAFETY: records are used by several threads by their own rules; the pointers are used under the lock.
 unsafe impl Send for Records {}
 
-/// A record's neighbours. They belong to the lane's lock.
+/// A record's slot. It belongs to the lane's lock.
 #[derive(Debug)]
-pub(super) struct Links {
-    previous: Cell<*const Header>,
-    next: Cell<*const Header>,
-}
+pub(super) struct Place(Cell<usize>);
 
-impl Links {
+impl Place {
     pub(super) const fn new() -> Self {
-        Self { previous: Cell::new(ptr::null()), next: Cell::new(ptr::null()) }
+        Self(Cell::new(usize::MAX))
     }
 }
 
 impl Lane {
     pub(crate) const fn new() -> Self {
-        let records = Records { first: ptr::null(), entered: 0 };
+        let records = Records { slots: Vec::new(), free: 0, entered: 0 };
         Self { records: Mutex::new(records), over: Apart(AtomicU64::new(0)), fault: OnceLock::new() }
     }
 
@@ -61,21 +66,27 @@ impl Lane {
     /// The record is in no lane, and lives until [`Lane::remove`] or [`Lane::give_up`] takes it out.
     pub(super) unsafe fn insert(&self, record: &Header) {
         let mut records = self.records.lock();
-        record.links.next.set(records.first);
-        // SAFETY: what is in the list lives.
-        if let Some(first) = unsafe { records.first.as_ref() } {
-            first.links.previous.set(record);
-        }
-        records.first = record;
+        record.place.0.set(records.free);
         records.entered += 1;
+        let (place, taken) = (records.free, Slot::Record(record));
+        match records.slots.get_mut(place) {
+            Some(slot) => {
+                if let Slot::Free { next } = std::mem::replace(slot, taken) {
+                    records.free = next;
+                }
+            }
+            None => {
+                records.slots.push(taken);
+                records.free = records.slots.len();
+            }
+        }
     }
 
     /// # Safety
     ///
     /// The record is in this lane.
     pub(super) unsafe fn remove(&self, record: &Header) {
-        // SAFETY: the caller's promise.
-        unsafe { self.records.lock().remove(record) };
+        self.records.lock().remove(record.place.0.get());
     }
 
     /// Called before anybody can see that the record is over, so that who waited for it finds it not counted.
@@ -98,14 +109,12 @@ impl Lane {
         let _ = self.fault.set(why);
         let mut records = self.records.lock();
         let mut cancelled = Vec::new();
-        let mut next = records.first;
-        // SAFETY: what is in the list lives.
-        while let Some(record) = unsafe { next.as_ref() } {
-            next = record.links.next.get();
-            if record.cancel_if_accepted() {
-                // SAFETY: the record was found in this list.
-                unsafe { records.remove(record) };
-                cancelled.push(ptr::from_ref(record));
+        for place in 0..records.slots.len() {
+            let Slot::Record(record) = records.slots[place] else { continue };
+            // SAFETY: what is in the list lives.
+            if unsafe { &*record }.cancel_if_accepted() {
+                records.remove(place);
+                cancelled.push(record);
             }
         }
         cancelled
@@ -113,19 +122,8 @@ impl Lane {
 }
 
 impl Records {
-    /// # Safety
-    ///
-    /// The record is in this list.
-    unsafe fn remove(&mut self, record: &Header) {
-        let (previous, next) = (record.links.previous.get(), record.links.next.get());
-        // SAFETY: a neighbour in the list lives.
-        match unsafe { previous.as_ref() } {
-            Some(previous) => previous.links.next.set(next),
-            None => self.first = next,
-        }
-        // SAFETY: as above.
-        if let Some(next) = unsafe { next.as_ref() } {
-            next.links.previous.set(previous);
-        }
+    fn remove(&mut self, place: usize) {
+        self.slots[place] = Slot::Free { next: self.free };
+        self.free = place;
     }
 }

@@ -154,6 +154,7 @@
 //! captured closure has a lock of its own, which is held while it runs, since the driver may replay it for several
 //! launches. It can block another replay of the same closure, and nothing else.
 
+mod block;
 mod captured;
 mod copy;
 mod counters;

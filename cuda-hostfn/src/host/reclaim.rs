@@ -1,5 +1,6 @@
 //! Where things die that must not die on the driver's thread.
 
+use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -16,6 +17,12 @@ static QUEUE: Stack = Stack::new();
 #[cfg(loom)]
 static QUEUE: std::sync::LazyLock<Stack> = std::sync::LazyLock::new(Stack::new);
 
+/// What holds nothing but memory, and can wait.
+#[cfg(not(loom))]
+static MEMORY: Stack = Stack::new();
+#[cfg(loom)]
+static MEMORY: std::sync::LazyLock<Stack> = std::sync::LazyLock::new(Stack::new);
+
 /// A driver call has failed: perhaps a context is lost, and with it what is in its streams.
 static SUSPICION: AtomicBool = AtomicBool::new(false);
 
@@ -28,6 +35,16 @@ static RECLAIMERS: AtomicUsize = AtomicUsize::new(0);
 pub(super) unsafe fn push(node: *mut Node) {
     // SAFETY: the caller's promise.
     unsafe { QUEUE.push(node) };
+}
+
+/// As [`push`], of what has no destructor of the user's.
+///
+/// # Safety
+///
+/// As [`Stack::push`].
+pub(super) unsafe fn push_memory(node: *mut Node) {
+    // SAFETY: the caller's promise.
+    unsafe { MEMORY.push(node) };
 }
 
 /// Runs `run` on an ordinary thread, some time.
@@ -70,7 +87,25 @@ pub(crate) fn suspect() {
 /// Every call into the crate comes by here. Nearly free if there is nothing to do.
 #[inline]
 pub(crate) fn drain() {
-    let has_work = !QUEUE.is_empty() || SUSPICION.load(Ordering::Relaxed);
+    drain_if(!QUEUE.is_empty() || !MEMORY.is_empty());
+}
+
+/// [`drain`] for calls that come one after another: memory alone is looked for once in a while only, since looking takes
+/// the stack's cache line from the driver's thread.
+#[inline]
+pub(super) fn drain_often() {
+    const EVERY: u8 = 32;
+    thread_local! {
+        static TURN: Cell<u8> = const { Cell::new(0) };
+    }
+    let turn = TURN.get();
+    TURN.set((turn + 1) % EVERY);
+    drain_if(!QUEUE.is_empty() || turn == 0 && !MEMORY.is_empty());
+}
+
+#[inline]
+fn drain_if(has_garbage: bool) {
+    let has_work = has_garbage || SUSPICION.load(Ordering::Relaxed);
     if has_work && RECLAIMERS.load(Ordering::Relaxed) == 0 && !in_host_function() {
         drain_now(SUSPICION.swap(false, Ordering::Relaxed));
     }
@@ -83,8 +118,8 @@ fn drain_now(look_for_lost: bool) -> u64 {
             Context::all().iter().for_each(Context::give_up_lost);
         }
         let mut number = 0;
-        while !QUEUE.is_empty() {
-            for garbage in QUEUE.take() {
+        while !QUEUE.is_empty() || !MEMORY.is_empty() {
+            for garbage in QUEUE.take().chain(MEMORY.take()) {
                 garbage.reclaim();
                 number += 1;
             }

@@ -10,6 +10,7 @@
 //! [`State`] says who may touch the job and the outcome.
 
 use std::cell::UnsafeCell;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::task::Waker;
 
@@ -17,11 +18,11 @@ use parking_lot::Mutex;
 
 use super::counters::{self, LOST};
 use super::job::Job;
-use super::lane::Links;
+use super::lane::Place;
 use super::panics::{Panic, contained, guarded, report};
 use super::stack::Node;
 use super::state::State;
-use super::{reclaim, thread};
+use super::{block, reclaim, thread};
 use crate::Context;
 
 /// What the record of every job begins with.
@@ -32,7 +33,7 @@ pub(super) struct Header {
     pub(super) table: &'static Table,
     /// Keeps the context and its lane. It belongs to the driver's reference.
     pub(super) context: UnsafeCell<Option<Context>>,
-    pub(super) links: Links,
+    pub(super) place: Place,
     pub(super) references: AtomicU32,
     pub(super) state: State,
     /// The driver has accepted the call. Before, nobody but the enqueuing thread may cancel it.
@@ -49,6 +50,8 @@ pub(super) struct Table {
     /// Drops the outcome and frees the record. The last owner calls it.
     free: unsafe fn(*mut Header),
     is_task: bool,
+    /// There is something to be dropped when the job has run.
+    has_values: bool,
     /// Where in the record [`Record::waker`] is.
     waker_at: usize,
 }
@@ -72,6 +75,7 @@ impl<J: Job> Record<J> {
         drop_job: Self::drop_job,
         free: Self::free,
         is_task: J::IS_TASK,
+        has_values: J::IS_TASK || std::mem::needs_drop::<J>(),
         waker_at: std::mem::offset_of!(Record<J>, waker),
     };
 
@@ -81,7 +85,7 @@ impl<J: Job> Record<J> {
             node: Node::new(reclaim_record),
             table: &Self::TABLE,
             context: UnsafeCell::new(Some(context)),
-            links: Links::new(),
+            place: Place::new(),
             references: AtomicU32::new(2),
             state: State::new(),
             is_accepted: AtomicBool::new(false),
@@ -115,9 +119,12 @@ impl<J: Job> Record<J> {
     }
 
     unsafe fn free(header: *mut Header) {
-        // SAFETY: the header of such a record, which was boxed; the last owner frees it.
-        let mut record = unsafe { Box::from_raw(header.cast::<Self>()) };
-        match record.outcome.get_mut().take() {
+        // SAFETY: the header of such a record; the last owner has it to itself.
+        let record = unsafe { &mut *header.cast::<Self>() };
+        let outcome = record.outcome.get_mut().take();
+        // SAFETY: records are made by `block::new`.
+        unsafe { block::free(NonNull::from(record)) };
+        match outcome {
             Some(Ok(output)) => reclaim::dispose(output),
             Some(Err(panic)) => {
                 report(&panic);
@@ -194,8 +201,9 @@ impl Header {
         record.state.finish();
         // SAFETY: the driver's reference keeps the record.
         let waker = if record.table.is_task { unsafe { waker(header) }.lock().take() } else { None };
+        let push = if record.table.has_values { reclaim::push } else { reclaim::push_memory };
         // SAFETY: the record is in no stack, and the driver is done with it.
-        unsafe { reclaim::push(header.cast()) };
+        unsafe { push(header.cast()) };
         if let Some(waker) = waker {
             thread::host_function(|| contained(|| waker.wake()));
         }
@@ -246,4 +254,4 @@ pub(super) const fn is_small<J: Job>() -> bool {
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Header>() <= 56, "with a small closure it fits a cache line");
+const _: () = assert!(size_of::<Header>() <= 48, "with a small closure it fits a cache line");

@@ -25,7 +25,9 @@ impl Node {
     }
 }
 
+/// On cache lines of its own: the driver's thread writes it all the time.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(super) struct Stack {
     head: AtomicPtr<Node>,
 }

@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::ptr;
 
 use crate::error::call;
-use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream, cuStreamDestroy, driver};
-use crate::{Context, Error, Result, StreamOptions, StreamRef};
+use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream, cuStreamDestroy, driver};
+use crate::{Context, Error, Result, StreamOptions, StreamRef, capture};
 
 /// An owned stream. `Send` and `Sync`; it keeps its context alive.
 ///
@@ -80,8 +80,16 @@ impl Deref for Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         // SAFETY: the value owns the stream. A failure leaves nothing to be done.
-        unsafe { self.0.context.release(cuStreamDestroy, self.0.raw) };
+        unsafe { self.0.context.release(destroy, self.0.raw) };
     }
+}
+
+/// Destroys a stream, and with it a capture that began there and into which other streams may be capturing closures. A
+/// thread that does not get done with that keeps the stream.
+unsafe extern "C" fn destroy(stream: CUstream) -> CUresult {
+    let Some(_turn) = capture::to_end() else { return CUresult::CUDA_ERROR_NOT_READY };
+    // SAFETY: the caller's promise.
+    unsafe { cuStreamDestroy(stream) }
 }
 
 /// A stream that belongs to someone else, such as another CUDA crate, or the legacy default stream. `Send` and `Sync`.

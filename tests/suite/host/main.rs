@@ -1,6 +1,7 @@
 //! What cuda-hostfn promises about host functions, on whatever driver there is: a real one with its GPU, or else the
 //! simulated one.
 
+mod captures;
 mod children;
 mod enqueue;
 mod faults;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     }
     let rows = [
         enqueue::TRIALS,
+        captures::TRIALS,
         order::TRIALS,
         values::TRIALS,
         panics::TRIALS,
