@@ -40,9 +40,10 @@ pub unsafe fn load(provisioned: &Path) -> Result<PathBuf, NoLibclang> {
 pub fn named() -> Result<Option<PathBuf>, NoLibclang> {
     match std::env::var_os(LIBCLANG_PATH).filter(|value| !value.is_empty()) {
         None => Ok(None),
-        Some(path) => std::fs::canonicalize(&path)
-            .map(Some)
-            .map_err(|error| NoLibclang { why: format!("{}: {error}", path.display()), is_named: true }),
+        Some(path) => std::fs::canonicalize(&path).map(Some).map_err(|error| NoLibclang {
+            why: format!("{LIBCLANG_PATH} is {}: {error}", path.display()),
+            is_named: true,
+        }),
     }
 }
 

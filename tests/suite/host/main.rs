@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| eprintln!("panic: {}", panic.payload_as_str().unwrap_or("no text"))));
     let machine = Machine::find();
     if let Ok(machine) = &machine {
-        eprintln!("on {machine}");
+        println!("suite host, on {machine}");
     }
     let rows = [
         enqueue::TRIALS,
