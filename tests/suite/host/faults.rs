@@ -11,7 +11,7 @@ use simulated_driver::client::{Client, Kind, When};
 use tests::{check, trial_with};
 
 use crate::machine::{Drops, Machine, equal, soon, touch};
-use crate::order;
+use crate::{captures, order};
 
 type Run = fn(&Machine, Client) -> Result<(), Failed>;
 
@@ -20,6 +20,7 @@ const TRIALS: &[(&str, Run)] = &[
     ("faults: an enqueue that fails and enqueues all the same", enqueued_all_the_same),
     ("faults: a capture that fails at each step gives the closure back", capture),
     ("faults: order among streams in disorder", disorder),
+    ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
 /// None on a real driver, which does nothing of this on demand: they are the simulation's.
