@@ -24,6 +24,7 @@ use crate::sys::{CUcontext, CUdevice, CUresult, cuCtxPopCurrent, cuDevicePrimary
 use crate::{Device, PriorityRange, Result, entry};
 
 mod captures;
+mod l2;
 
 pub(crate) use captures::{Captures, Settled};
 
@@ -43,6 +44,7 @@ struct Inner {
     /// The primary context is released when the last clone is dropped; a foreign one is its owner's.
     is_retained: bool,
     priorities: OnceLock<PriorityRange>,
+    max_window: OnceLock<usize>,
     /// Tells the context from a later one at the same address.
     id: Option<u64>,
     lane: Lane,
@@ -94,8 +96,9 @@ impl Context {
     }
 
     fn with_id(raw: CUcontext, device: Device, is_retained: bool, id: Option<u64>) -> Self {
-        let (priorities, lane, captures) = (OnceLock::new(), Lane::new(), Captures::new());
-        let context = Self(Arc::new(Inner { raw, device, is_retained, priorities, id, lane, captures }));
+        let (priorities, max_window) = (OnceLock::new(), OnceLock::new());
+        let (lane, captures) = (Lane::new(), Captures::new());
+        let context = Self(Arc::new(Inner { raw, device, is_retained, priorities, max_window, id, lane, captures }));
         let mut all = ALL.lock();
         all.retain(|other| other.strong_count() > 0);
         all.push(Arc::downgrade(&context.0));
@@ -183,11 +186,12 @@ impl Context {
         unsafe { Entered::new(self.0.raw) }
     }
 
-    /// A context of no driver whose priorities are 0 to −5. Nothing may be called in it.
+    /// A context of no driver, whose priorities are 0 to −5 and whose windows have 128 MiB. Nothing may be called in it.
     #[cfg(test)]
     pub(crate) fn fake() -> Self {
         let context = Self::with_id(ptr::null_mut(), Device::from_raw(0), false, None);
         context.0.priorities.set(PriorityRange::new(0, -5)).expect("new");
+        context.0.max_window.set(1 << 27).expect("new");
         context
     }
 

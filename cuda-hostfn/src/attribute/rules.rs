@@ -20,6 +20,15 @@ impl<'a> Rules<'a> {
         self.context.priority_range()?.check(priority)
     }
 
+    /// Checks the size of an access policy window against the device's limit.
+    pub(super) fn window(&self, bytes: usize) -> Result<()> {
+        let most = self.context.max_access_policy_window()?;
+        if bytes <= most {
+            return Ok(());
+        }
+        Err(Error::invalid("AccessPolicyWindow.bytes", format!("{bytes} is more than the device's {most}")))
+    }
+
     /// Checks what concerns the whole launch, after its attributes. `compiled` tells the cluster that the kernel was
     /// compiled with, and is asked only where that matters.
     pub(crate) fn finish(self, grid: Dim3, compiled: impl FnOnce() -> Option<Dim3>) -> Result<()> {

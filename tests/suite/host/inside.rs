@@ -46,6 +46,7 @@ fn every_call(machine: &Machine) -> Result<(), Failed> {
             accepted("Context::primary", Context::primary(machine.device)),
             accepted("Context::synchronize", context.synchronize()),
             accepted("Context::with_current", context.with_current(|| ())),
+            accepted("Context::reset_persisting_l2_cache", context.reset_persisting_l2_cache()),
             accepted("Stream::new", Stream::new(context)),
             accepted("StreamRef::synchronize", other.synchronize()),
             accepted("StreamRef::is_complete", other.is_complete()),

@@ -1,13 +1,14 @@
 //! The access policy window.
 
 use super::{Decode, Value, WindowMember};
-use crate::attribute::AttributeValue;
+use crate::attribute::{AttributeValue, Rules};
 use crate::sys::CUdeviceptr;
 use crate::{Error, Result};
 
 /// A share of the accesses to the window, [`hit_ratio`](Self::hit_ratio), has the property [`hit`](Self::hit), the rest
-/// [`miss`](Self::miss). The window may be as large as the device's
-/// `CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE`; the driver answers `CUDA_ERROR_INVALID_VALUE` above that.
+/// [`miss`](Self::miss). The window may have as many bytes as
+/// [`Context::max_access_policy_window`](crate::Context::max_access_policy_window) says; setting a larger one is
+/// [`Error::Invalid`].
 ///
 /// ```
 /// use cuda_hostfn::attribute::{AccessPolicyWindow, AccessProperty};
@@ -34,7 +35,8 @@ pub enum AccessProperty {
     /// Less likely to stay in the cache (`CU_ACCESS_PROPERTY_STREAMING`).
     Streaming = 1,
     /// More likely to stay in the part of the cache that is set aside (`CU_ACCESS_PROPERTY_PERSISTING`). Lines stay
-    /// there after the work is done, until `cuCtxResetPersistingL2Cache` lets go of them.
+    /// there after the work is done, until
+    /// [`Context::reset_persisting_l2_cache`](crate::Context::reset_persisting_l2_cache) lets go of them.
     Persisting = 2,
 }
 
@@ -112,6 +114,10 @@ impl Value for AccessPolicyWindow {
     fn encode(&self) -> AttributeValue {
         let Self { base, bytes, hit_ratio, hit, miss } = *self;
         AttributeValue::of(WindowMember { base, bytes, hit_ratio, hit: hit as u32, miss: miss as u32, padding: 0 })
+    }
+
+    fn check(&self, rules: &mut Rules<'_>) -> Result<()> {
+        rules.window(self.bytes)
     }
 }
 
