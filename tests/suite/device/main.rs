@@ -1,5 +1,6 @@
 //! What cuda-hostfn promises, on the machine's device, or else on the simulated one.
 
+mod field;
 mod handles;
 mod launches;
 mod machine;
@@ -23,12 +24,13 @@ fn main() -> ExitCode {
         true => Err("the simulated driver has no compiler".to_owned()),
         false => Ok(machine),
     });
-    let rows = [handles::TRIALS, streams::TRIALS, launches::TRIALS, nodes::TRIALS].concat();
+    let rows = [handles::TRIALS, streams::TRIALS, launches::TRIALS, nodes::TRIALS, field::TRIALS].concat();
     let trial = |machine: &Result<Machine, String>, name: &str, run: Run| {
         trial_with(name, machine.clone(), move |machine| run(&machine))
     };
     let mut trials: Vec<Trial> = rows.into_iter().map(|(name, run)| trial(&machine, name, run)).collect();
-    trials.extend(handles::COMPILER_TRIALS.iter().map(|(name, run)| trial(&compiler, name, *run)));
+    let compiled = handles::COMPILER_TRIALS.iter().chain(field::COMPILER_TRIALS);
+    trials.extend(compiled.map(|(name, run)| trial(&compiler, name, *run)));
     // A device's context is shared: what one trial captures or invalidates is not another's to trip over.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()

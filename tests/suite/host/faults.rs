@@ -1,11 +1,12 @@
 //! What only the simulated driver does on demand: calls that fail, also those that did their work, and disorder.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cuda_hostfn::sys::CUresult;
-use cuda_hostfn::{CaptureMode, CaptureStatus, Stream, host};
+use cuda_hostfn::{CaptureMode, CaptureStatus, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
 use simulated_driver::client::{Client, Kind, When};
 use tests::{check, trial_with};
@@ -20,6 +21,8 @@ const TRIALS: &[(&str, Run)] = &[
     ("faults: an enqueue that fails and enqueues all the same", enqueued_all_the_same),
     ("faults: a capture that fails at each step gives the closure back", capture),
     ("faults: order among streams in disorder", disorder),
+    ("faults: a host function that the driver calls twice runs once", twice),
+    ("faults: what fails while handles are dropped is not told to the next call", destructors),
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
@@ -124,6 +127,41 @@ fn disorder(machine: &Machine, driver: Client) -> Result<(), Failed> {
         for (number, task) in tasks.collect::<Vec<_>>().into_iter().enumerate() {
             equal("result", &task?.join()?, &number)?;
         }
+    }
+    Ok(())
+}
+
+fn twice(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let calls = Arc::new(AtomicU32::new(0));
+    let count = calls.clone();
+    driver.run_host_function(1, 2);
+    let task = stream.host_task(move || count.fetch_add(1, Ordering::Relaxed))?;
+    stream.synchronize()?;
+    equal("result", &task.join()?, &0)?;
+    equal("calls", &calls.load(Ordering::Relaxed), &1)
+}
+
+fn destructors(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let context = &machine.context;
+    let stream = machine.stream()?;
+    let graph = || Graph::new(context);
+    let fill = include_str!("../../../cuda-hostfn/tests/fill.ptx");
+    let handles: [(&str, Box<dyn Any>); 5] = [
+        ("cuStreamDestroy_v2", Box::new(machine.stream()?)),
+        ("cuEventDestroy_v2", Box::new(Event::new(context)?)),
+        ("cuGraphExecDestroy", Box::new(graph()?.instantiate(Default::default())?)),
+        ("cuGraphDestroy", Box::new(graph()?)),
+        ("cuModuleUnload", Box::new(Module::from_ptx(context, fill)?)),
+    ];
+    for (function, handle) in handles {
+        let before = driver.calls(function);
+        driver.fail(function, 1, CUresult::CUDA_ERROR_UNKNOWN, When::After);
+        drop(handle);
+        equal(function, &driver.calls(function), &(before + 1))?;
+        stream.host_task(|| ())?.join()?;
+        stream.synchronize()?;
+        context.synchronize()?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ mod captures;
 mod children;
 mod enqueue;
 mod faults;
+mod field;
 mod inside;
 mod load;
 mod lost;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         scope::TRIALS,
         load::TRIALS,
         lost::TRIALS,
+        field::TRIALS,
     ]
     .concat();
     let trials = rows.into_iter().map(|(name, run)| trial_with(name, machine.clone(), move |machine| run(&machine)));

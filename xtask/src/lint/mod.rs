@@ -1,5 +1,6 @@
 //! `cargo xtask lint`: everything about the code that needs no run of it.
 
+mod field_cases;
 mod tidy;
 
 use std::ffi::OsString;
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
         clean &= status.success();
     }
     clean &= tidy::is_tidy(&crate::workspace())?;
+    clean &= field_cases::are_shown(&crate::workspace())?;
     eprintln!("cargo xtask bindings --check");
     clean &= bindings::are_current(false)?;
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -47,7 +47,8 @@ pub(super) fn is_tidy(workspace: &Path) -> Result<bool> {
     Ok(tidy)
 }
 
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Every Rust file in a folder, with the folders in it.
+pub(super) fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let path = entry?.path();
