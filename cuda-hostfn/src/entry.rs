@@ -2,32 +2,27 @@
 //! or old headers lack them. And which CUDA version brought the functions that old drivers lack.
 
 use std::ffi::{CStr, c_float, c_uint, c_ulonglong, c_void};
-use std::sync::OnceLock;
 
 use crate::CudaVersion;
+use crate::sys::driver::Symbol;
 use crate::sys::{
     CUcontext, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUresult, CUstream,
-    CUstreamCaptureStatus, driver,
+    CUstreamCaptureStatus,
 };
 
 macro_rules! by_name {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
         #[expect(non_snake_case, reason = "CUDA's name")]
         pub(crate) unsafe fn $name($($argument: $type),*) -> CUresult {
-            static SYMBOL: OnceLock<usize> = OnceLock::new();
-            const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => unreachable!(),
-            };
+            static SYMBOL: Symbol =
+                Symbol::new(match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => unreachable!(),
+                });
             let address = match SYMBOL.get() {
-                Some(&address) => address,
-                None => match driver::symbol(NAME) {
-                    Some(address) => *SYMBOL.get_or_init(|| address.as_ptr().expose_provenance()),
-                    None if driver::is_available() => return CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND,
-                    None => return CUresult::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED,
-                },
+                Ok(address) => address.as_ptr(),
+                Err(code) => return code,
             };
-            let address = std::ptr::with_exposed_provenance_mut::<c_void>(address);
             // SAFETY: the driver exports this name with this signature in every version that has it.
             let function = unsafe {
                 std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> CUresult>(address)

@@ -14,7 +14,6 @@ mod error;
 #[cfg_attr(unix, path = "driver/unix.rs")]
 #[cfg_attr(windows, path = "driver/windows.rs")]
 mod os;
-#[cfg(not(feature = "link"))]
 mod symbol;
 
 use std::ffi::{CStr, OsStr, c_int, c_void};
@@ -25,8 +24,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub use crate::entry_points::Function;
 use crate::{CUresult, bindings};
 pub use error::{Attempt, LoadError, Refusal};
-#[cfg(not(feature = "link"))]
-pub(crate) use symbol::Symbol;
+pub use symbol::Symbol;
 
 /// Whether the documented names of functions are those of the per-thread default stream: the feature
 /// `per-thread-default-stream`.

@@ -7,20 +7,50 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::library;
 use crate::CUresult;
 
+/// A function that is asked for by name: one newer or older than the header, or with another signature there.
+///
+/// ```
+/// use std::ffi::{c_int, c_void};
+///
+/// use cuda_sys::CUresult;
+/// use cuda_sys::driver::Symbol;
+///
+/// static VERSION: Symbol = Symbol::new(c"cuDriverGetVersion");
+///
+/// fn version() -> Result<c_int, CUresult> {
+///     let address = VERSION.get()?.as_ptr();
+///     // SAFETY: the signature that this name has in every driver.
+///     let function = unsafe {
+///         std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_int) -> CUresult>(address)
+///     };
+///     let mut version = 0;
+///     // SAFETY: the pointer is valid for a write.
+///     match unsafe { function(&raw mut version) } {
+///         CUresult::CUDA_SUCCESS => Ok(version),
+///         code => Err(code),
+///     }
+/// }
+/// ```
 #[derive(Debug)]
-pub(crate) struct Symbol {
+pub struct Symbol {
     address: AtomicPtr<c_void>,
     name: &'static CStr,
 }
 
 impl Symbol {
-    pub(crate) const fn new(name: &'static CStr) -> Self {
+    /// A function by the name that the driver exports, such as `c"cuLaunchHostFunc_v2"`. Nothing is loaded yet.
+    pub const fn new(name: &'static CStr) -> Self {
         Self { address: AtomicPtr::new(ptr::null_mut()), name }
     }
 
-    /// The address, or the code that the function answers in place of the driver.
+    /// The function's address. Any thread may ask, as often as it likes: the name is looked up once.
+    ///
+    /// # Errors
+    ///
+    /// The code to answer in place of the driver: `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED` if there is none, and
+    /// `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND` if it lacks the function. A later call looks again.
     #[inline(always)]
-    pub(crate) fn get(&self) -> Result<NonNull<c_void>, CUresult> {
+    pub fn get(&self) -> Result<NonNull<c_void>, CUresult> {
         match NonNull::new(self.address.load(Ordering::Acquire)) {
             Some(address) => Ok(address),
             None => self.resolve(),
