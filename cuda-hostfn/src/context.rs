@@ -105,9 +105,15 @@ impl Context {
         context
     }
 
-    /// Every context value there is, clones counted once.
-    pub(crate) fn all() -> Vec<Self> {
-        ALL.lock().iter().filter_map(Weak::upgrade).map(Self).collect()
+    /// Every context value there is, clones counted once. Those that come and go meanwhile may be missed.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let next = |index: &mut usize| {
+            let one = ALL.lock().get(*index).map(Weak::upgrade);
+            *index += 1;
+            one
+        };
+        let mut index = 0;
+        std::iter::from_fn(move || next(&mut index)).flatten().map(Self)
     }
 
     /// Whether this is a clone of the other.

@@ -74,7 +74,7 @@ impl StreamRef {
     /// stream. The default streams are those of the current context. If some driver asks for a context after all, it
     /// gets one.
     #[inline]
-    pub(crate) fn with_context_if_needed<R>(&self, call: impl Fn() -> Result<R>) -> Result<R> {
+    pub(crate) fn with_context_if_needed<R>(&self, mut call: impl FnMut() -> Result<R>) -> Result<R> {
         let is_default = [ptr::null_mut(), CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].contains(&self.raw);
         if !is_default {
             match call() {

@@ -1,136 +1,146 @@
-//! The memory of records: cache lines of their own, used again and again.
+//! The memory of records: slots, sixty-four in a block, that a context keeps and uses again and again.
 //!
-//! A record goes from the thread that enqueues to the driver's and back, and each cache line of it takes a hundred
-//! nanoseconds each way. So what is used together lies on one line, and a thread that frees a block keeps it for the next
-//! call: the allocator would look at its neighbours, which are on the way elsewhere.
+//! A record goes from the thread that enqueues to the driver's and back, and a cache line that another processor wrote
+//! last takes a hundred nanoseconds and more. So the way back touches no record: the driver's thread marks the slot in a
+//! word of the block, and who needs slots takes all that are marked.
 
-use std::alloc::{self, Layout};
-use std::cell::RefCell;
+use std::mem::{MaybeUninit, offset_of};
 use std::ptr::NonNull;
 
-const ALIGNMENT: usize = 64;
-const SIZES: [usize; 2] = [128, 256];
+use super::lane::Lane;
+use super::marks::{Marks, indices};
+use super::reclaim;
+use super::record::{self, Header};
+use super::stack::Node;
 
-/// How many blocks of a size a thread keeps.
-const KEPT: usize = 512;
-
-/// The blocks that a thread has freed.
-struct Kept([Vec<NonNull<u8>>; SIZES.len()]);
-
-thread_local! {
-    static KEPT_HERE: RefCell<Kept> = const { RefCell::new(Kept([const { Vec::new() }; SIZES.len()])) };
+/// What the driver's thread writes comes first, on lines of its own.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(super) struct Block {
+    /// In a stack while there are marks of garbage.
+    node: Node,
+    /// The records that have run, and have something to be dropped.
+    garbage: Marks,
+    /// The slots that nobody uses any more.
+    over: Marks,
+    lane: NonNull<Lane>,
+    slots: [Slot; Marks::COUNT],
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        for (size, blocks) in self.0.iter_mut().enumerate() {
-            // SAFETY: allocated with that layout, and nobody's.
-            blocks.drain(..).for_each(|block| unsafe { alloc::dealloc(block.as_ptr(), layout_of(size)) });
-        }
+/// Two cache lines, of which a small closure needs one.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct Slot {
+    header: Header,
+    payload: MaybeUninit<[u8; Slot::SIZE - size_of::<Header>()]>,
+}
+
+impl Slot {
+    const SIZE: usize = 128;
+}
+
+/// Whether a record has room in a slot.
+pub(super) const fn fits<R>() -> bool {
+    size_of::<R>() <= Slot::SIZE && align_of::<R>() <= align_of::<Slot>()
+}
+
+impl Block {
+    pub(super) fn new(lane: NonNull<Lane>) -> NonNull<Self> {
+        let slot = |index| Slot { header: Header::vacant(index), payload: MaybeUninit::uninit() };
+        let slots = std::array::from_fn(|index| slot(index.try_into().expect("fewer than 256")));
+        let (node, garbage, over) = (Node::new(reclaim_all), Marks::new(), Marks::new());
+        NonNull::from(Box::leak(Box::new(Self { node, garbage, over, lane, slots })))
+    }
+
+    /// # Safety
+    ///
+    /// Made by [`Block::new`], and no slot of it is used any more.
+    pub(super) unsafe fn free(block: NonNull<Self>) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(block.as_ptr()) });
+    }
+
+    /// # Safety
+    ///
+    /// The block lives, and has that many slots.
+    pub(super) unsafe fn slot(block: NonNull<Self>, index: u8) -> NonNull<Header> {
+        // SAFETY: inside the block, says the caller.
+        unsafe { block.byte_add(offset(index)) }.cast()
+    }
+
+    /// # Safety
+    ///
+    /// The header is a slot's of a block.
+    unsafe fn of(header: NonNull<Header>) -> NonNull<Self> {
+        // SAFETY: the slot lives, and its index never changes.
+        let index = unsafe { header.as_ref() }.index;
+        // SAFETY: inside the block.
+        unsafe { header.byte_sub(offset(index)) }.cast()
+    }
+
+    /// The slots that nobody used any more, which are the caller's now.
+    ///
+    /// # Safety
+    ///
+    /// The block lives.
+    pub(super) unsafe fn take_over(block: NonNull<Self>) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { block.as_ref() }.over.take()
     }
 }
 
-/// Which of the sizes values of a type have; `None` if they do not fit.
-const fn size_of_block<T>() -> Option<usize> {
-    let layout = Layout::new::<T>();
-    if layout.align() > ALIGNMENT || layout.size() > SIZES[1] {
-        None
-    } else if layout.size() > SIZES[0] {
-        Some(1)
-    } else {
-        Some(0)
-    }
+const fn offset(index: u8) -> usize {
+    offset_of!(Block, slots) + index as usize * size_of::<Slot>()
 }
 
-fn layout_of(size: usize) -> Layout {
-    Layout::from_size_align(SIZES[size], ALIGNMENT).expect("small powers of two")
-}
-
-/// Moves a value into a block. It is not dropped unless [`free`] is called.
-pub(super) fn new<T>(value: T) -> NonNull<T> {
-    let Some(size) = size_of_block::<T>() else {
-        return NonNull::from(Box::leak(Box::new(value)));
-    };
-    // While the thread ends, it has none.
-    let kept = KEPT_HERE.try_with(|kept| kept.borrow_mut().0[size].pop()).ok().flatten();
-    let block = kept.unwrap_or_else(|| {
-        let layout = layout_of(size);
-        // SAFETY: the size is not zero.
-        NonNull::new(unsafe { alloc::alloc(layout) }).unwrap_or_else(|| alloc::handle_alloc_error(layout))
-    });
-    let block = block.cast::<T>();
-    // SAFETY: the block is nobody's, and large and aligned enough for the value.
-    unsafe { block.write(value) };
-    block
-}
-
-/// Drops a value and frees its block.
+/// Hands a slot back to its context.
 ///
 /// # Safety
 ///
-/// The value was moved there by [`new`], and nothing uses it any more.
-pub(super) unsafe fn free<T>(value: NonNull<T>) {
-    let Some(size) = size_of_block::<T>() else {
-        // SAFETY: boxed by `new`.
-        return drop(unsafe { Box::from_raw(value.as_ptr()) });
-    };
+/// The header is a slot's, and nobody uses the record any more. The block may be gone afterwards.
+pub(super) unsafe fn hand_back(header: NonNull<Header>) {
     // SAFETY: the caller's promise.
-    unsafe { value.drop_in_place() };
-    let block = value.cast::<u8>();
-    let is_kept = KEPT_HERE.try_with(|kept| {
-        let blocks = &mut kept.borrow_mut().0[size];
-        let has_room = blocks.len() < KEPT;
-        if has_room {
-            blocks.push(block);
-        }
-        has_room
-    });
-    if !is_kept.unwrap_or(false) {
-        // SAFETY: allocated by `new` with that layout.
-        unsafe { alloc::dealloc(block.as_ptr(), layout_of(size)) };
+    let block = unsafe { Block::of(header) };
+    // SAFETY: the slot lives, and its index never changes.
+    let index = unsafe { header.as_ref() }.index;
+    // SAFETY: the block lives while one of its slots is in use.
+    let over = unsafe { &(*block.as_ptr()).over };
+    over.raise(index);
+    reclaim::slots_are_over();
+}
+
+/// Has a record reclaimed by an ordinary thread.
+///
+/// # Safety
+///
+/// The header is a slot's, and the driver's reference to its record comes with it.
+pub(super) unsafe fn discard(header: NonNull<Header>) {
+    // SAFETY: the caller's promise.
+    let block = unsafe { Block::of(header) };
+    // SAFETY: the slot lives, and its index never changes.
+    let index = unsafe { header.as_ref() }.index;
+    // SAFETY: the block lives while one of its slots is in use: until this record is reclaimed.
+    let garbage = unsafe { &(*block.as_ptr()).garbage };
+    if garbage.raise(index) {
+        // SAFETY: it is in no stack: who takes it off takes the marks afterwards. Only then can the block go.
+        unsafe { reclaim::push(block.as_ptr().cast()) };
     }
 }
 
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    #[repr(align(128))]
-    struct Apart {
-        _value: Arc<()>,
-    }
-
-    fn holds<T>(value: T) {
-        let block = new(value);
-        assert!(block.is_aligned());
-        // SAFETY: just moved there.
-        unsafe { free(block) };
-    }
-
-    #[test]
-    fn values_of_all_sizes_are_kept_and_dropped() {
-        let value = Arc::new(());
-        holds(value.clone());
-        holds((value.clone(), [0_u8; 128]));
-        holds((value.clone(), [0_u8; 256]));
-        holds(Apart { _value: value.clone() });
-        assert_eq!(Arc::strong_count(&value), 1);
-    }
-
-    #[test]
-    fn a_thread_uses_its_blocks_again_and_keeps_no_more_than_it_may() {
-        let first = new(1_u64);
-        // SAFETY: just moved there.
-        unsafe { free(first) };
-        let second = new(2_u32);
-        assert_eq!(first.addr(), second.addr());
-        let others: Vec<_> = (0..2 * KEPT).map(new).collect();
-        // SAFETY: moved there above.
-        others.into_iter().for_each(|block| unsafe { free(block) });
+/// Reclaims the records that are marked as garbage.
+unsafe fn reclaim_all(node: *mut Node) {
+    #[expect(clippy::cast_ptr_alignment, reason = "a block's first field")]
+    let Some(block) = NonNull::new(node.cast::<Block>()) else { return };
+    // SAFETY: the node is the first field of a block, some of whose slots are in use.
+    let this = unsafe { block.as_ref() };
+    // SAFETY: a lane lives while one of its slots is in use, and its context too.
+    let context = unsafe { this.lane.as_ref() }.context();
+    for index in indices(this.garbage.take()) {
+        reclaim::count();
         // SAFETY: as above.
-        unsafe { free(second) };
-        KEPT_HERE.with_borrow(|kept| assert_eq!(kept.0[0].len(), KEPT));
+        let header = unsafe { Block::slot(block, index) };
+        // SAFETY: the driver's reference came with the mark.
+        unsafe { record::reclaim(header) };
     }
+    drop(context);
 }

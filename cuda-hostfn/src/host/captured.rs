@@ -52,6 +52,7 @@ impl<F: FnMut() + Send + 'static> Captured<F> {
     unsafe fn reclaim(node: *mut Node) {
         // SAFETY: the node of such a closure; this is the graphs' reference.
         let captured = unsafe { Arc::from_raw(node.cast_const().cast::<Self>()) };
+        reclaim::count();
         reclaim::dispose(captured);
     }
 }

@@ -14,8 +14,8 @@ pub struct Counters {
     pub secondary_panics: u64,
     /// Closures, tasks and retired values that the driver took and, after a fault, never called.
     pub lost: u64,
-    /// What was given up on an ordinary thread because it could not be on the driver's: calls that are over, closures of
-    /// graphs that are gone, handles that were dropped in a host function.
+    /// What was given up on an ordinary thread because it could not be on the driver's: values of calls that are over,
+    /// closures of graphs that are gone, handles that were dropped in a host function.
     pub reclaimed: u64,
 }
 
@@ -42,5 +42,5 @@ pub fn counters() -> Counters {
 /// How many closures, tasks and retired values are in streams: enqueued, and neither over nor given up as lost. What
 /// was captured into graphs is not counted. May be called anywhere, also in a host function.
 pub fn outstanding() -> u64 {
-    Context::all().iter().map(|context| context.lane().outstanding()).sum()
+    Context::all().map(|context| context.lane().outstanding()).sum()
 }

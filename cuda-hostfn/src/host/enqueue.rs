@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_void};
 
 use super::handle::Handle;
 use super::job::{Boxed, Job, Launch, Once, Retire, With};
-use super::record::is_small;
+use super::record::Record;
 use super::task::{self, Take};
 use super::{EnqueueError, HostTask, captured, reclaim, trampoline};
 use crate::context::Settled;
@@ -63,8 +63,7 @@ impl<'s> HostFunctions<'s> {
             Ok(ready) if ready.is_capturing => {
                 captured::capture(self.stream, f, |function, data| self.put(function, data))
             }
-            // Nobody wants the handle.
-            Ok(ready) => self.submit_any(&ready, Launch(f)).map(drop).map_err(|error| error.map(|job| job.0)),
+            Ok(ready) => self.launch(&ready, Launch(f)).map_err(|error| error.map(|job| job.0)),
             Err(error) => Err(EnqueueError::new(error, f)),
         }
     }
@@ -100,7 +99,7 @@ impl<'s> HostFunctions<'s> {
         match self.ready_for_task() {
             // There is nothing to be dropped, so nobody can see when.
             Ok(_) if !std::mem::needs_drop::<V>() => Ok(()),
-            Ok(ready) => self.submit_any(&ready, Retire(value)).map(drop).map_err(|error| error.map(|job| job.0)),
+            Ok(ready) => self.launch(&ready, Retire(value)).map_err(|error| error.map(|job| job.0)),
             Err(error) => Err(EnqueueError::new(error, value)),
         }
     }
@@ -108,17 +107,24 @@ impl<'s> HostFunctions<'s> {
     /// A job with a handle.
     pub(super) fn task<J: Job>(self, job: J) -> Result<HostTask<J::Output>, EnqueueError<J>> {
         match self.ready_for_task() {
+            Ok(ready) if Record::<J>::FITS => self.submit(&ready, job, |handle| self.accepted(handle, task::take::<J>)),
             Ok(ready) => {
-                let (handle, take) = self.submit_any(&ready, job)?;
-                // SAFETY: they belong together, and the handle is of this context.
-                Ok(unsafe { HostTask::new(handle, take, self.stream.context().clone()) })
+                let boxed = Boxed(Box::new(job));
+                let task = self.submit(&ready, boxed, |handle| self.accepted(handle, task::take_boxed::<J>));
+                task.map_err(|error| error.map(|boxed| *boxed.0))
             }
             Err(error) => Err(EnqueueError::new(error, job)),
         }
     }
 
+    fn accepted<T>(self, handle: Handle, take: Take<T>) -> HostTask<T> {
+        handle.header().accepted();
+        // SAFETY: they belong together, and the handle is of this context.
+        unsafe { HostTask::new(handle, take, self.stream.context().clone()) }
+    }
+
     fn ready(self) -> Result<Ready> {
-        reclaim::drain_often();
+        reclaim::drain_values();
         let settled = self.stream.context().captures().settled();
         let is_capturing = match self.stream.with_context_if_needed(|| self.stream.current_capture_status())? {
             CaptureStatus::None => false,
@@ -135,17 +141,18 @@ impl<'s> HostFunctions<'s> {
         self.ready().and_then(|ready| if ready.is_capturing { Err(Error::Capturing) } else { Ok(ready) })
     }
 
-    /// With the function that gets the outcome out of the handle.
-    fn submit_any<J: Job>(self, ready: &Ready, job: J) -> Result<(Handle, Take<J::Output>), EnqueueError<J>> {
-        if is_small::<J>() {
-            Ok((self.submit(ready, job)?, task::take::<J>))
+    /// A job that nobody waits for.
+    fn launch<J: Job>(self, ready: &Ready, job: J) -> Result<(), EnqueueError<J>> {
+        if Record::<J>::FITS {
+            self.submit(ready, job, drop)
         } else {
-            let result = self.submit(ready, Boxed(Box::new(job)));
-            Ok((result.map_err(|error| error.map(|boxed| *boxed.0))?, task::take_boxed::<J>))
+            let boxed = Boxed(Box::new(job));
+            self.submit(ready, boxed, drop).map_err(|error| error.map(|boxed| *boxed.0))
         }
     }
 
-    fn submit<J: Job>(self, ready: &Ready, job: J) -> Result<Handle, EnqueueError<J>> {
+    /// Enqueues a job; `keep` takes the handle once the driver has accepted the call.
+    fn submit<J: Job, R>(self, ready: &Ready, job: J, keep: impl FnOnce(Handle) -> R) -> Result<R, EnqueueError<J>> {
         let context = self.stream.context();
         let handle = Handle::new(context, job);
         let handle = match self.enqueue(Some(trampoline::call), handle.as_ptr().cast()) {
@@ -157,15 +164,15 @@ impl<'s> HostFunctions<'s> {
                 Err(handle) => handle,
             },
         };
-        handle.accepted();
         if !context.captures().none_since(ready.settled) {
             // Another thread began a capture meanwhile: perhaps the function is a node of a graph, to be replayed.
-            handle.keep_for_ever();
+            handle.header().keep_for_ever();
         }
+        let kept = keep(handle);
         if context.lane().fault().is_some() {
             context.give_up_lost();
         }
-        Ok(handle)
+        Ok(kept)
     }
 
     /// Whatever context is current.

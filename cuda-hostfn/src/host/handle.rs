@@ -1,14 +1,14 @@
 //! The owner of a record other than the driver: of the thread that enqueues, then of the task.
 
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
 use std::task::Waker;
 
+use super::in_host_function;
 use super::job::Job;
+use super::lane::Lane;
 use super::panics::Panic;
 use super::reclaim;
-use super::record::{self, Header, Record, bury, give_back};
-use super::{block, in_host_function};
+use super::record::{self, Header, Record, give_back};
 use crate::Context;
 
 /// It shares the record with the driver.
@@ -21,13 +21,12 @@ unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
 impl Handle {
-    /// A record in the lane of its context, for the driver.
+    /// A record in the lane of its context, for the driver. The job [fits](Record::FITS).
     pub(super) fn new<J: Job>(context: &Context, job: J) -> Self {
-        // The header is the first field.
-        let handle = Self(block::new(Record::new(context.clone(), job)).cast());
-        // SAFETY: the record is new, and taken out before the driver's reference goes.
-        unsafe { context.lane().insert(handle.header()) };
-        handle
+        let slot = Lane::take(context);
+        // SAFETY: just taken.
+        unsafe { Record::write(slot, job) };
+        Self(slot)
     }
 
     pub(super) fn header(&self) -> &Header {
@@ -39,44 +38,28 @@ impl Handle {
         self.0.as_ptr()
     }
 
-    /// The driver has accepted the call.
-    pub(super) fn accepted(&self) {
-        self.header().is_accepted.store(true, Ordering::SeqCst);
-    }
-
     /// The driver has refused the call: takes the job out, unless it has run for all that. If the driver may have kept
     /// the address nevertheless, the record stays.
     ///
     /// # Safety
     ///
-    /// The handle was made from a `J`, was not [accepted](Self::accepted), and its record is in the lane of `context`.
+    /// The handle was made from a `J` in this context, and was not [accepted](Header::accepted).
     pub(super) unsafe fn refused<J: Job>(self, context: &Context, is_certain: bool) -> Result<J, Self> {
         let record = self.header();
         if !record.state.cancel() {
             return Err(self);
         }
-        // SAFETY: the caller's promise.
-        unsafe { context.lane().remove(record) };
-        context.lane().one_is_over();
         // SAFETY: the record of such a job, says the caller.
-        let typed = unsafe { &*self.0.as_ptr().cast::<Record<J>>() };
+        let payload = unsafe { Record::<J>::payload(self.0) };
         // SAFETY: `cancel` was won.
-        let job = unsafe { &mut *typed.job.get() }.take();
-        // SAFETY: with `cancel`, the driver's part came to this thread.
-        drop(unsafe { (*record.context.get()).take() });
+        let job = unsafe { &mut *payload.job.get() }.take();
         if is_certain {
             // SAFETY: the driver's reference, which it did not take.
-            unsafe { give_back(self.0.as_ptr()) };
+            unsafe { give_back(self.0) };
         } else {
-            bury(self.0.as_ptr());
+            context.lane().lose(self.0);
         }
         job.ok_or(self)
-    }
-
-    /// The driver may call any number of times, at any time: the record stays.
-    pub(super) fn keep_for_ever(&self) {
-        self.header().references.fetch_add(1, Ordering::Relaxed);
-        bury(self.0.as_ptr());
     }
 
     /// Whether there is nothing to wait for.
@@ -88,7 +71,7 @@ impl Handle {
     pub(super) fn wake(&self, waker: Option<&Waker>) {
         let waker = waker.cloned();
         // SAFETY: the handle's reference keeps the record.
-        let place = unsafe { record::waker(self.0.as_ptr()) };
+        let place = unsafe { record::waker(self.0) };
         let before = std::mem::replace(&mut *place.lock(), waker);
         drop(before);
     }
@@ -102,12 +85,12 @@ impl Handle {
         let record = self.header();
         if !in_host_function() && record.state.release() {
             // SAFETY: `release` was won.
-            unsafe { (record.table.drop_job)(self.0.as_ptr()) };
+            unsafe { (record.table().drop_job)(self.0) };
         }
         // SAFETY: the record of such a job, says the caller.
-        let typed = unsafe { &*self.0.as_ptr().cast::<Record<J>>() };
+        let payload = unsafe { Record::<J>::payload(self.0) };
         // SAFETY: the outcome belongs to the handle now.
-        unsafe { &mut *typed.outcome.get() }.take()
+        unsafe { &mut *payload.outcome.get() }.take()
     }
 }
 
@@ -119,7 +102,7 @@ impl Drop for Handle {
             return reclaim::defer(move || drop(later));
         }
         // SAFETY: the handle's reference.
-        unsafe { give_back(header.as_ptr()) };
+        unsafe { give_back(header) };
     }
 }
 
@@ -130,7 +113,7 @@ mod tests {
 
     use super::*;
     use crate::host::job::{Launch, Once, With};
-    use crate::host::reclaim;
+    use crate::host::{reclaim, trampoline};
 
     type Function = fn();
     type Sum = fn(&mut Arc<i32>) -> i32;
@@ -140,7 +123,7 @@ mod tests {
     /// A record that the driver has accepted, in a context of no driver.
     fn accepted<J: Job>(context: &Context, job: J) -> Handle {
         let handle = Handle::new(context, job);
-        handle.accepted();
+        handle.header().accepted();
         handle
     }
 
@@ -148,7 +131,7 @@ mod tests {
     fn call(handle: &Handle) {
         let address = handle.as_ptr().expose_provenance();
         // SAFETY: the record's address, as the driver is given it.
-        let call = move || unsafe { Header::call(std::ptr::with_exposed_provenance_mut(address)) };
+        let call = move || unsafe { trampoline::call(std::ptr::with_exposed_provenance_mut(address)) };
         thread::spawn(call).join().expect("nothing unwinds");
     }
 

@@ -1,102 +1,87 @@
-//! What is in the streams of one context: found here when the context is lost.
+//! The records of one context: slots for new ones, and all that are in its streams, found here when it is lost.
 //!
 //! Only ordinary threads take the lock, each for a few instructions; the driver's thread never does.
 
-use std::cell::Cell;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use super::block::Block;
+use super::marks::{Marks, indices};
 use super::record::Header;
-use crate::Error;
+use crate::{Context, Error};
 
-/// The records of a context that the driver has been given and that were not reclaimed.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    records: Mutex<Records>,
-    /// How many of all that ever were here are over.
-    over: Apart<AtomicU64>,
+    slots: Apart<Mutex<Slots>>,
     /// Why the context is lost.
     fault: OnceLock<Error>,
 }
 
-/// On cache lines of its own: the driver's thread writes it all the time, and others what is beside it.
+/// On cache lines of its own: every thread that enqueues writes it.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// A list beside the records, not through them: the next one in line is in use by the driver's thread.
 #[derive(Debug)]
-struct Records {
-    slots: Vec<Slot>,
-    /// The first of a chain of free slots, if below the number of slots.
-    free: usize,
-    /// How many ever were here.
-    entered: u64,
+struct Slots {
+    blocks: Vec<Entry>,
+    /// Where slots are taken from.
+    current: usize,
+    in_use: usize,
+    /// Keeps the context, and with it this, while slots are in use.
+    context: Option<Context>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Slot {
-    Record(*const Header),
-    Free { next: usize },
-}
-
-// SAFETY: records are used by several threads by their own rules; the pointers are used under the lock.
-unsafe impl Send for Records {}
-
-/// A record's slot. It belongs to the lane's lock.
+/// A block, and which of its slots are free or lost. The others are in use.
 #[derive(Debug)]
-pub(super) struct Place(Cell<usize>);
-
-impl Place {
-    pub(super) const fn new() -> Self {
-        Self(Cell::new(usize::MAX))
-    }
+struct Entry {
+    block: NonNull<Block>,
+    free: u64,
+    /// The driver may have kept the address: never used again.
+    lost: u64,
 }
+
+// SAFETY: blocks are made for several threads, and freed by the last owner.
+unsafe impl Send for Entry {}
 
 impl Lane {
     pub(crate) const fn new() -> Self {
-        let records = Records { slots: Vec::new(), free: 0, entered: 0 };
-        Self { records: Mutex::new(records), over: Apart(AtomicU64::new(0)), fault: OnceLock::new() }
+        let slots = Slots { blocks: Vec::new(), current: 0, in_use: 0, context: None };
+        Self { slots: Apart(Mutex::new(slots)), fault: OnceLock::new() }
     }
 
-    /// # Safety
-    ///
-    /// The record is in no lane, and lives until [`Lane::remove`] or [`Lane::give_up`] takes it out.
-    pub(super) unsafe fn insert(&self, record: &Header) {
-        let mut records = self.records.lock();
-        record.place.0.set(records.free);
-        records.entered += 1;
-        let (place, taken) = (records.free, Slot::Record(record));
-        match records.slots.get_mut(place) {
-            Some(slot) => {
-                if let Slot::Free { next } = std::mem::replace(slot, taken) {
-                    records.free = next;
-                }
-            }
-            None => {
-                records.slots.push(taken);
-                records.free = records.slots.len();
-            }
+    /// A slot of the context that nobody uses.
+    pub(super) fn take(context: &Context) -> NonNull<Header> {
+        let lane = context.lane();
+        let mut slots = lane.slots.0.lock();
+        if slots.in_use == 0 {
+            slots.context = Some(context.clone());
         }
+        slots.in_use += 1;
+        slots.take(lane)
     }
 
-    /// # Safety
-    ///
-    /// The record is in this lane.
-    pub(super) unsafe fn remove(&self, record: &Header) {
-        self.records.lock().remove(record.place.0.get());
+    /// Takes back the slots that nobody uses any more.
+    pub(super) fn collect(&self) {
+        let mut slots = self.slots.0.lock();
+        slots.collect();
+        let context = slots.context_if_idle();
+        drop(slots);
+        drop(context);
     }
 
-    /// Called before anybody can see that the record is over, so that who waited for it finds it not counted.
-    pub(super) fn one_is_over(&self) {
-        self.over.0.fetch_add(1, Ordering::Release);
+    /// The context, while slots are in use.
+    pub(super) fn context(&self) -> Option<Context> {
+        self.slots.0.lock().context.clone()
     }
 
     pub(crate) fn outstanding(&self) -> u64 {
-        let over = self.over.0.load(Ordering::Acquire);
-        self.records.lock().entered.saturating_sub(over)
+        let slots = self.slots.0.lock();
+        let records = slots.in_use();
+        // SAFETY: slots live as long as the lane.
+        records.filter(|(_, record)| unsafe { record.as_ref() }.state.is_outstanding()).count() as u64
     }
 
     /// Why the context was given up; the first reason.
@@ -104,26 +89,100 @@ impl Lane {
         self.fault.get()
     }
 
-    /// Cancels every record that has not started and takes it out.
-    pub(super) fn give_up(&self, why: Error) -> Vec<*const Header> {
+    /// Cancels every record that has not started. The driver may keep the addresses.
+    pub(super) fn give_up(&self, why: Error) -> Vec<NonNull<Header>> {
         let _ = self.fault.set(why);
-        let mut records = self.records.lock();
-        let mut cancelled = Vec::new();
-        for place in 0..records.slots.len() {
-            let Slot::Record(record) = records.slots[place] else { continue };
-            // SAFETY: what is in the list lives.
-            if unsafe { &*record }.cancel_if_accepted() {
-                records.remove(place);
-                cancelled.push(record);
-            }
+        let mut slots = self.slots.0.lock();
+        // SAFETY: slots live as long as the lane.
+        let is_lost = |record: &NonNull<Header>| unsafe { record.as_ref() }.cancel_if_accepted();
+        let lost: Vec<_> = slots.in_use().filter(|(_, record)| is_lost(record)).collect();
+        lost.iter().for_each(|&(entry, record)| slots.lose(entry, record));
+        let context = slots.context_if_idle();
+        drop(slots);
+        drop(context);
+        lost.into_iter().map(|(_, record)| record).collect()
+    }
+
+    /// The driver may keep the address of this record, which is cancelled.
+    pub(super) fn lose(&self, record: NonNull<Header>) {
+        let mut slots = self.slots.0.lock();
+        let entry = slots.in_use().find(|&(_, other)| other == record);
+        if let Some((entry, _)) = entry {
+            slots.lose(entry, record);
         }
-        cancelled
+        let context = slots.context_if_idle();
+        drop(slots);
+        drop(context);
     }
 }
 
-impl Records {
-    fn remove(&mut self, place: usize) {
-        self.slots[place] = Slot::Free { next: self.free };
-        self.free = place;
+impl Slots {
+    fn take(&mut self, lane: &Lane) -> NonNull<Header> {
+        if self.blocks.get(self.current).is_none_or(|entry| entry.free == 0) {
+            self.current = self.find_free(lane);
+        }
+        let Entry { block, free, .. } = &mut self.blocks[self.current];
+        let index = indices(*free).next().expect("some are free");
+        *free &= *free - 1;
+        // SAFETY: blocks live as long as the lane.
+        unsafe { Block::slot(*block, index) }
+    }
+
+    /// A block with free slots. There are so many blocks that taking slots back, which costs some cache lines, gives many
+    /// at once.
+    fn find_free(&mut self, lane: &Lane) -> usize {
+        if self.free() == 0 {
+            self.collect();
+            if self.free() * 2 <= self.blocks.len() * Marks::COUNT {
+                self.blocks.push(Entry { block: Block::new(NonNull::from(lane)), free: u64::MAX, lost: 0 });
+                return self.blocks.len() - 1;
+            }
+        }
+        let number = self.blocks.len();
+        let next = (self.current + 1..self.current + 1 + number).map(|index| index % number);
+        next.into_iter().find(|&index| self.blocks[index].free != 0).expect("one is free")
+    }
+
+    fn free(&self) -> usize {
+        self.blocks.iter().map(|entry| entry.free.count_ones() as usize).sum()
+    }
+
+    fn collect(&mut self) {
+        for Entry { block, free, .. } in &mut self.blocks {
+            // SAFETY: blocks live as long as the lane.
+            let over = unsafe { Block::take_over(*block) };
+            *free |= over;
+            self.in_use -= over.count_ones() as usize;
+        }
+    }
+
+    /// The slots in use, each with its entry.
+    fn in_use(&self) -> impl Iterator<Item = (usize, NonNull<Header>)> {
+        self.blocks.iter().enumerate().flat_map(|(number, entry)| {
+            // SAFETY: blocks live as long as the lane.
+            indices(!(entry.free | entry.lost)).map(move |index| (number, unsafe { Block::slot(entry.block, index) }))
+        })
+    }
+
+    fn lose(&mut self, entry: usize, record: NonNull<Header>) {
+        // SAFETY: slots live as long as the lane.
+        self.blocks[entry].lost |= 1 << unsafe { record.as_ref() }.index;
+        self.in_use -= 1;
+    }
+
+    /// Drop it without the lock: this may be the last there is of the context.
+    fn context_if_idle(&mut self) -> Option<Context> {
+        if self.in_use == 0 { self.context.take() } else { None }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if self.lost == 0 {
+            // SAFETY: the context is gone, which slots in use would keep.
+            unsafe { Block::free(self.block) };
+        } else {
+            super::record::bury(self.block);
+        }
     }
 }

@@ -164,6 +164,7 @@ mod handle;
 mod job;
 mod lane;
 mod lost;
+mod marks;
 mod panics;
 mod reclaim;
 mod record;

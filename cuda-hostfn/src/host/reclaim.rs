@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::counters::{self, RECLAIMED};
 use super::panics::contained;
-use super::stack::{Node, Stack};
+use super::stack::{Garbage, Node, Stack};
 use super::{in_host_function, thread};
 use crate::error::call;
 use crate::sys::{CUstreamCaptureMode, cuThreadExchangeStreamCaptureMode};
@@ -17,11 +17,8 @@ static QUEUE: Stack = Stack::new();
 #[cfg(loom)]
 static QUEUE: std::sync::LazyLock<Stack> = std::sync::LazyLock::new(Stack::new);
 
-/// What holds nothing but memory, and can wait.
-#[cfg(not(loom))]
-static MEMORY: Stack = Stack::new();
-#[cfg(loom)]
-static MEMORY: std::sync::LazyLock<Stack> = std::sync::LazyLock::new(Stack::new);
+/// Slots are marked as over. They hold nothing but memory, and can wait.
+static SLOTS_ARE_OVER: AtomicBool = AtomicBool::new(false);
 
 /// A driver call has failed: perhaps a context is lost, and with it what is in its streams.
 static SUSPICION: AtomicBool = AtomicBool::new(false);
@@ -37,14 +34,11 @@ pub(super) unsafe fn push(node: *mut Node) {
     unsafe { QUEUE.push(node) };
 }
 
-/// As [`push`], of what has no destructor of the user's.
-///
-/// # Safety
-///
-/// As [`Stack::push`].
-pub(super) unsafe fn push_memory(node: *mut Node) {
-    // SAFETY: the caller's promise.
-    unsafe { MEMORY.push(node) };
+/// Nearly free if that is known.
+pub(super) fn slots_are_over() {
+    if !SLOTS_ARE_OVER.load(Ordering::Relaxed) {
+        SLOTS_ARE_OVER.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Runs `run` on an ordinary thread, some time.
@@ -57,6 +51,7 @@ pub(crate) fn defer(run: impl FnOnce() + Send + 'static) {
     unsafe fn reclaim<F: FnOnce()>(node: *mut Node) {
         // SAFETY: the node is the first field of this type, which was boxed and given up.
         let deferred = unsafe { Box::from_raw(node.cast::<Deferred<F>>()) };
+        count();
         with_users_code(deferred.run);
     }
     fn node<F: FnOnce()>(run: F) -> *mut Node {
@@ -64,6 +59,16 @@ pub(crate) fn defer(run: impl FnOnce() + Send + 'static) {
     }
     // SAFETY: a new node, given up.
     unsafe { push(node(run)) };
+}
+
+thread_local! {
+    /// How many things this thread has reclaimed.
+    static NUMBER: Cell<u64> = const { Cell::new(0) };
+}
+
+/// One thing is reclaimed.
+pub(super) fn count() {
+    NUMBER.set(NUMBER.get() + 1);
 }
 
 /// Runs code of the user's on an ordinary thread, in the middle of some other call. What it calls must not disturb a
@@ -87,44 +92,48 @@ pub(crate) fn suspect() {
 /// Every call into the crate comes by here. Nearly free if there is nothing to do.
 #[inline]
 pub(crate) fn drain() {
-    drain_if(!QUEUE.is_empty() || !MEMORY.is_empty());
+    drain_if(SLOTS_ARE_OVER.load(Ordering::Relaxed) && is_turn());
 }
 
-/// [`drain`] for calls that come one after another: memory alone is looked for once in a while only, since looking takes
-/// the stack's cache line from the driver's thread.
+/// [`drain`] for calls that take slots back when they need some.
 #[inline]
-pub(super) fn drain_often() {
+pub(super) fn drain_values() {
+    drain_if(false);
+}
+
+/// Once in a while: looking takes cache lines from the driver's thread, and until then slots keep nothing but their context.
+fn is_turn() -> bool {
     const EVERY: u8 = 32;
     thread_local! {
         static TURN: Cell<u8> = const { Cell::new(0) };
     }
     let turn = TURN.get();
     TURN.set((turn + 1) % EVERY);
-    drain_if(!QUEUE.is_empty() || turn == 0 && !MEMORY.is_empty());
+    turn == 0
 }
 
 #[inline]
-fn drain_if(has_garbage: bool) {
-    let has_work = has_garbage || SUSPICION.load(Ordering::Relaxed);
+fn drain_if(slots_are_over: bool) {
+    let has_work = slots_are_over || !QUEUE.is_empty() || SUSPICION.load(Ordering::Relaxed);
     if has_work && RECLAIMERS.load(Ordering::Relaxed) == 0 && !in_host_function() {
-        drain_now(SUSPICION.swap(false, Ordering::Relaxed));
+        drain_now(SUSPICION.swap(false, Ordering::Relaxed), slots_are_over);
     }
 }
 
 #[cold]
-fn drain_now(look_for_lost: bool) -> u64 {
+fn drain_now(look_for_lost: bool, take_slots_back: bool) -> u64 {
     let reclaimed = thread::reclaiming(|| {
         if look_for_lost {
-            Context::all().iter().for_each(Context::give_up_lost);
+            Context::all().for_each(|context| context.give_up_lost());
         }
-        let mut number = 0;
-        while !QUEUE.is_empty() || !MEMORY.is_empty() {
-            for garbage in QUEUE.take().chain(MEMORY.take()) {
-                garbage.reclaim();
-                number += 1;
-            }
+        let before = NUMBER.get();
+        while !QUEUE.is_empty() {
+            QUEUE.take().for_each(Garbage::reclaim);
         }
-        number
+        if take_slots_back && SLOTS_ARE_OVER.swap(false, Ordering::Relaxed) {
+            Context::all().for_each(|context| context.lane().collect());
+        }
+        NUMBER.get() - before
     });
     let number = reclaimed.unwrap_or(0);
     counters::add(&RECLAIMED, number);
@@ -143,7 +152,7 @@ pub fn reclaim() -> Result<u64> {
         return Err(Error::CalledFromHostFunction);
     }
     SUSPICION.store(false, Ordering::Relaxed);
-    Ok(drain_now(true))
+    Ok(drain_now(true, true))
 }
 
 /// While it lives, a background thread [reclaims](reclaim), and other calls into the crate do not. So destructors of
@@ -167,10 +176,10 @@ impl Reclaimer {
         let (alive, dropped) = std::sync::mpsc::channel();
         let run = move || {
             while dropped.recv_timeout(period) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                drain_now(true);
+                drain_now(true, true);
             }
             RECLAIMERS.fetch_sub(1, Ordering::Relaxed);
-            drain_now(true);
+            drain_now(true, true);
         };
         RECLAIMERS.fetch_add(1, Ordering::Relaxed);
         match std::thread::Builder::new().name("cuda-hostfn-reclaimer".into()).spawn(run) {

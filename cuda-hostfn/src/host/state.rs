@@ -7,8 +7,9 @@
 //! | running | done | the driver's thread: [`State::finish`] | nothing more |
 //! | done | released | an ordinary thread, the first of those that join or reclaim: [`State::release`] | drop the job |
 //!
-//! No other transition exists. From done on, the outcome belongs to the task's handle, and without one to whoever gives
-//! the last reference back.
+//! No other transition exists in the life of a record. From done on, the outcome belongs to the task's handle, and without
+//! one to whoever gives the last reference back. Then the slot is free, and stays in its last state until a thread that
+//! has taken it has written the next record: [`State::enqueue`].
 
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -26,8 +27,14 @@ const CANCELLED: u8 = 4;
 pub(super) struct State(AtomicU8);
 
 impl State {
-    pub(super) fn new() -> Self {
-        Self(AtomicU8::new(QUEUED))
+    /// Of a slot that never had a record.
+    pub(super) fn vacant() -> Self {
+        Self(AtomicU8::new(RELEASED))
+    }
+
+    /// A new record is written.
+    pub(super) fn enqueue(&self) {
+        self.0.store(QUEUED, Ordering::Release);
     }
 
     /// Whether the caller is to run the job.
@@ -55,6 +62,16 @@ impl State {
         matches!(self.0.load(Ordering::Acquire), DONE | RELEASED)
     }
 
+    /// Whether there is a record that has neither started nor been cancelled; if so, it can be seen.
+    pub(super) fn is_queued(&self) -> bool {
+        self.0.load(Ordering::Acquire) == QUEUED
+    }
+
+    /// Whether there is a record that is not over.
+    pub(super) fn is_outstanding(&self) -> bool {
+        matches!(self.0.load(Ordering::Acquire), QUEUED | RUNNING)
+    }
+
     pub(super) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire) == CANCELLED
     }
@@ -70,17 +87,19 @@ mod tests {
 
     #[test]
     fn the_ways_through() {
-        let state = State::new();
-        assert!(!state.release());
+        let state = State::vacant();
+        assert!(!state.is_outstanding() && !state.start() && !state.cancel());
+        state.enqueue();
+        assert!(state.is_queued() && state.is_outstanding() && !state.release());
         assert!(state.start());
         assert!(!state.start() && !state.cancel() && !state.release() && !state.has_run());
         state.finish();
         assert!(state.has_run() && !state.cancel() && !state.start());
         assert!(state.release() && !state.release());
-        assert!(state.has_run());
+        assert!(state.has_run() && !state.is_outstanding());
 
-        let state = State::new();
-        assert!(state.cancel() && state.is_cancelled() && !state.cancel());
+        state.enqueue();
+        assert!(!state.has_run() && state.cancel() && state.is_cancelled() && !state.cancel());
         assert!(!state.start() && !state.release() && !state.has_run());
     }
 }
@@ -101,7 +120,9 @@ mod models {
     }
 
     fn record() -> Arc<Record> {
-        Arc::new(Record { state: State::new(), job: UnsafeCell::new(Some(7)), outcome: UnsafeCell::new(None) })
+        let state = State::vacant();
+        state.enqueue();
+        Arc::new(Record { state, job: UnsafeCell::new(Some(7)), outcome: UnsafeCell::new(None) })
     }
 
     impl Record {

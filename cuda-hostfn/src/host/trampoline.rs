@@ -1,6 +1,7 @@
 //! What the driver calls. Nothing unwinds out of here: every closure and destructor below is run contained.
 
 use std::ffi::c_void;
+use std::ptr::NonNull;
 
 use super::captured::Replayed;
 use super::record::Header;
@@ -8,8 +9,9 @@ use super::stack::Node;
 
 /// The function of a call that was enqueued.
 pub(super) unsafe extern "C" fn call(record: *mut c_void) {
+    let Some(record) = NonNull::new(record.cast::<Header>()) else { return };
     // SAFETY: the driver passes the address that was enqueued with this function.
-    unsafe { Header::call(record.cast()) };
+    unsafe { Header::call(record) };
 }
 
 /// The function of a node that was captured.

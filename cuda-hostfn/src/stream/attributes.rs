@@ -3,7 +3,7 @@
 use crate::attribute::{self, AttributeValue, ReadableFrom, Rules, SynchronizationPolicy, ValidFor, place};
 use crate::error::call;
 use crate::sys::CUlaunchAttributeID;
-use crate::{Result, StreamRef};
+use crate::{Result, StreamRef, host};
 
 impl StreamRef {
     /// Reads an attribute (`cuStreamGetAttribute`).
@@ -94,10 +94,11 @@ impl StreamRef {
     /// `CUDA_ERROR_INVALID_VALUE` if the driver does not know the number for streams.
     pub fn raw_attribute(&self, id: u32) -> Result<AttributeValue> {
         let mut value = AttributeValue::ZERO;
-        let _entered = self.context.enter()?;
-        // SAFETY: the handle lives; the value is a whole union.
-        unsafe { call!(cuStreamGetAttribute(self.raw, CUlaunchAttributeID(id as _), value.as_mut_ptr())) }
-            .map_err(|error| error.about(attribute::name(id)))?;
+        host::drain();
+        // SAFETY: the handle lives; the value is a whole union, which may be written twice.
+        let read =
+            || unsafe { call!(cuStreamGetAttribute(self.raw, CUlaunchAttributeID(id as _), value.as_mut_ptr())) };
+        self.with_context_if_needed(read).map_err(|error| error.about(attribute::name(id)))?;
         Ok(value)
     }
 }
