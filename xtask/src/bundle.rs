@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::bench::hot_paths;
 use crate::setup;
 
 /// What is built, and how each of its programs is run on the other machine.
@@ -16,16 +17,19 @@ const PARTS: [Part; 6] = [
     Part { build: &["test", "--no-run", "--package", "cuda-hostfn", "--lib"], seconds: 60, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "device"], seconds: 240, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "host"], seconds: 60, arguments: "" },
+    Part { build: &["test", "--no-run", "--package", "tests", "--test", "allocations"], seconds: 60, arguments: "" },
     Part { build: &["build", "--release", "--package", "cuda-hostfn", "--examples"], seconds: 60, arguments: "" },
     Part {
         build: &["build", "--release", "--package", "xtask", "--features", "probe", "--bin", "attribute-probe"],
         seconds: 120,
         arguments: "--output RESULTS/observations.json",
     },
-    Part { build: &["bench", "--no-run", "--package", "tests", "--bench", "*"], seconds: 120, arguments: "--bench" },
 ];
 
 const SCRIPT: &str = include_str!("bundle/run.sh");
+
+/// Runs the hot paths beside those of straight C, which it builds there.
+const HOT_PATHS: &str = include_str!("bundle/hot_paths.sh");
 
 /// More than this does not travel everywhere.
 const LIMIT: u64 = 64 << 20;
@@ -55,10 +59,19 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
             programs.push_str(&format!("{} {name} {}\n", part.seconds, part.arguments));
         }
     }
+    strip(&executable(&hot_paths::OURS)?, &folder.join("hot_paths"))?;
+    strip(&executable(&hot_paths::CUDARC)?, &folder.join("hot_paths_cudarc"))?;
+    for file in [hot_paths::C_SOURCE, hot_paths::KERNEL] {
+        let file = crate::workspace().join(file);
+        fs::copy(&file, folder.join(file.file_name().context("a file")?))?;
+    }
+    programs.push_str("120 hot_paths.sh RESULTS\n");
     fs::write(folder.join("programs"), &programs)?;
-    let script = folder.join("run.sh");
-    fs::write(&script, SCRIPT)?;
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    for (name, text) in [("run.sh", SCRIPT), ("hot_paths.sh", HOT_PATHS)] {
+        let script = folder.join(name);
+        fs::write(&script, text)?;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    }
 
     let size = size(&folder)?;
     ensure!(size <= LIMIT, "the bundle has {size} bytes, more than {LIMIT}: bundle fewer programs");
@@ -70,6 +83,13 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     );
     println!("Copy it to a machine with a GPU and run `run.sh RESULTS` there; RESULTS is a folder for the logs.");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The one executable that a build gives.
+pub(crate) fn executable(build: &[&str]) -> Result<PathBuf> {
+    let mut found = executables(build)?;
+    ensure!(found.len() == 1, "cargo {} gave {} executables, not one", build.join(" "), found.len());
+    Ok(found.remove(0).1)
 }
 
 /// Builds, and asks cargo which executables came of it.

@@ -66,11 +66,17 @@ Usage: cargo xtask lint
 ";
 
 const BENCH_HELP: &str = "\
-cargo xtask bench: measure what a machine without a GPU can: calls through the loader, cold builds
+cargo xtask bench: the hot paths beside straight C and cudarc, instructions a call, cold builds
 
-Usage: cargo xtask bench
+Usage: cargo xtask bench [--bless]
 
-Quote ratios within one run. What needs a GPU is measured by the bundle: `cargo xtask bundle --help`.
+Times are those of the machine's driver, or of the simulated one; quote ratios within one run. Instructions (valgrind's
+callgrind) are held against docs/benchmarks/instructions.json, and more than 3 % of growth is a failure. What needs a GPU
+is measured by the bundle: `cargo xtask bundle --help`.
+
+Options:
+      --bless      Take the instructions counted now as this toolchain's baseline
+  -h, --help       Print this
 ";
 
 const BUNDLE_HELP: &str = "\

@@ -1,0 +1,32 @@
+//! What is measured, and how many calls make a round.
+
+/// Names, and calls.
+pub const PATHS: [(&str, u32); 27] = [
+    ("launch, no attribute", 200),
+    ("launch, 1 attribute", 200),
+    ("launch, 3 attributes", 200),
+    ("set_attribute", 2000),
+    ("attribute", 2000),
+    ("host_launch_raw", 400),
+    ("host_launch", 400),
+    ("host_launch, an Arc captured", 400),
+    ("host_task, detached", 400),
+    ("host_launch, drained", 400),
+    ("host_launch, an Arc captured, drained", 400),
+    ("host_task, detached, drained", 400),
+    ("host_launch, round trip", 50),
+    ("host_task, joined", 50),
+    ("replayed host node", 100),
+    ("event record", 400),
+    ("stream query", 2000),
+    ("cuDriverGetVersion", 20_000),
+    ("1 threads, 1 streams", 640),
+    ("1 threads, 4 streams", 640),
+    ("1 threads, 16 streams", 640),
+    ("1 threads, 64 streams", 640),
+    ("4 threads, 1 streams", 640),
+    ("4 threads, 4 streams", 640),
+    ("4 threads, 64 streams", 640),
+    ("16 threads, 1 streams", 640),
+    ("16 threads, 16 streams", 640),
+];
