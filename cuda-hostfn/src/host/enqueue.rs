@@ -3,6 +3,7 @@
 use std::ffi::{c_uint, c_void};
 
 use super::handle::Handle;
+use super::hook::{self, Moment};
 use super::job::{Boxed, Job, Launch, Once, Retire, With};
 use super::record::Record;
 use super::task::{self, Take};
@@ -155,7 +156,7 @@ impl<'s> HostFunctions<'s> {
     fn submit<J: Job, R>(self, ready: &Ready, job: J, keep: impl FnOnce(Handle) -> R) -> Result<R, EnqueueError<J>> {
         let context = self.stream.context();
         let handle = Handle::new(context, job);
-        let handle = match self.enqueue(Some(trampoline::call), handle.as_ptr().cast()) {
+        let handle = match self.enqueue(Some(trampoline::call), handle.record().as_ptr().cast()) {
             Ok(()) => handle,
             // SAFETY: the handle of such a job in this context.
             Err(error) => match unsafe { handle.refused::<J>(context, is_certain(&error)) } {
@@ -168,6 +169,7 @@ impl<'s> HostFunctions<'s> {
             // Another thread began a capture meanwhile: perhaps the function is a node of a graph, to be replayed.
             handle.header().keep_for_ever();
         }
+        hook::tell(handle.record(), Moment::Enqueued);
         let kept = keep(handle);
         if context.lane().fault().is_some() {
             context.give_up_lost();

@@ -34,8 +34,8 @@ impl Handle {
         unsafe { self.0.as_ref() }
     }
 
-    pub(super) fn as_ptr(&self) -> *mut Header {
-        self.0.as_ptr()
+    pub(super) fn record(&self) -> NonNull<Header> {
+        self.0
     }
 
     /// The driver has refused the call: takes the job out, unless it has run for all that. If the driver may have kept
@@ -129,7 +129,7 @@ mod tests {
 
     /// What the driver does, on a thread of its own.
     fn call(handle: &Handle) {
-        let address = handle.as_ptr().expose_provenance();
+        let address = handle.record().expose_provenance().get();
         // SAFETY: the record's address, as the driver is given it.
         let call = move || unsafe { trampoline::call(std::ptr::with_exposed_provenance_mut(address)) };
         thread::spawn(call).join().expect("nothing unwinds");

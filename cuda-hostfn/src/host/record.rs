@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 
 use super::block::{self, Block};
 use super::counters::{self, LOST};
+use super::hook::{self, Moment};
 use super::job::Job;
 use super::panics::{Panic, contained, guarded, report};
 use super::state::State;
@@ -226,7 +227,12 @@ impl Header {
         }
         let table = record.table();
         // SAFETY: `start` was won.
-        thread::host_function(|| unsafe { (table.run)(header) });
+        let run = || unsafe { (table.run)(header) };
+        thread::host_function(|| {
+            hook::tell(header, Moment::Started);
+            run();
+            hook::tell(header, Moment::Finished);
+        });
         record.state.finish();
         if !table.has_values {
             // SAFETY: the driver is done with the record, and its reference ends.
@@ -267,6 +273,7 @@ impl Header {
         // SAFETY: the driver's reference is never given back.
         let table = unsafe { header.as_ref() }.table();
         counters::add(&LOST, 1);
+        hook::tell(header, Moment::Lost);
         // SAFETY: `cancel` was won.
         unsafe { (table.drop_job)(header) };
         // SAFETY: the driver's reference is never given back.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cuda_hostfn::host::Moment;
 use cuda_hostfn::sys::{self, CUresult};
 use cuda_hostfn::{Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
 use libtest_mimic::Failed;
@@ -127,6 +128,8 @@ fn forget(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let drops = Drops::default();
     let (captured, retired) = (drops.value(), drops.value());
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    host::set_hook(Some(|_, moment| touch(TOLD.fetch_add(u32::from(moment == Moment::Lost), Ordering::Relaxed))));
     trap(machine, &stream)?;
     stream.host_launch(move || touch(&captured))?;
     stream.retire(retired)?;
@@ -134,6 +137,7 @@ fn forget(machine: &Machine) -> Result<(), Failed> {
     check(stream.synchronize().is_err(), || "no fault".to_owned())?;
     let _ = stream.priority();
     equal("released", &drops.count(), &2)?;
+    equal("told to the hook", &TOLD.load(Ordering::Relaxed), &2)?;
     equal("outstanding", &host::outstanding(), &0)
 }
 

@@ -6,6 +6,7 @@ mod children;
 mod enqueue;
 mod faults;
 mod field;
+mod hook;
 mod inside;
 mod load;
 mod lost;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         panics::TRIALS,
         inside::TRIALS,
         scope::TRIALS,
+        hook::TRIALS,
         load::TRIALS,
         lost::TRIALS,
         field::TRIALS,
