@@ -3,32 +3,50 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+#[cfg(feature = "generate")]
 #[path = "build/bindings.rs"]
 mod bindings;
+#[cfg(feature = "generate")]
 #[path = "build/clang.rs"]
 mod clang;
+#[cfg(feature = "generate")]
 #[path = "build/comments.rs"]
 mod comments;
+#[cfg(feature = "generate")]
 #[path = "build/entry_points.rs"]
 mod entry_points;
+#[cfg(feature = "generate")]
 #[path = "build/enums.rs"]
 mod enums;
+#[cfg(feature = "generate")]
 #[path = "build/find.rs"]
 mod find;
+#[cfg(feature = "generate")]
 #[path = "build/libclang.rs"]
 mod libclang;
 #[path = "build/link.rs"]
 mod link;
+#[cfg(feature = "generate")]
 #[path = "build/macros.rs"]
 mod macros;
 
-/// The stated mode: `prebuilt` takes the checked-in bindings.
+/// The stated mode: `prebuilt` takes the checked-in bindings, and so does a build without the feature `generate`.
 const BINDINGS: &str = "CUDA_SYS_BINDINGS";
+
+/// Where the bindings came from.
+struct Source {
+    name: &'static str,
+    include: Option<PathBuf>,
+}
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
-    for name in find::VARIABLES.into_iter().chain([BINDINGS, libclang::LIBCLANG_PATH, link::LIBRARY_DIR, "DOCS_RS"]) {
+    #[cfg(feature = "generate")]
+    for name in find::VARIABLES.into_iter().chain([libclang::LIBCLANG_PATH]) {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    for name in [BINDINGS, link::LIBRARY_DIR, "DOCS_RS"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
     if let Err(error) = run() {
@@ -39,26 +57,20 @@ fn main() {
 fn run() -> Result<(), String> {
     let out = PathBuf::from(variable("OUT_DIR")?).join("bindings.rs");
     let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-    let headers = if prebuilt()? {
-        copy_prebuilt(&manifest.join("prebuilt/bindings.rs"), &out)?;
-        None
+    let source = if prebuilt()? {
+        copy_prebuilt(&manifest.join("prebuilt/bindings.rs"), &out)?
     } else {
-        let provisioned = manifest.parent().unwrap_or(&manifest).join(".cuda");
-        // A hint for whoever has none of it; a wrong variable is to be corrected.
-        let without = |error| {
-            format!("{error}\nWithout headers, {BINDINGS}=prebuilt builds with the bindings that this crate carries.")
-        };
-        Some(generate(&out, &provisioned).map_err(without)?)
+        generate(&out, &manifest.parent().unwrap_or(&manifest).join(".cuda"))?
     };
     let version = defined_version(&out).ok_or("the bindings have no CUDA_VERSION")?;
     println!("cargo::metadata=VERSION={version}");
     println!("cargo::metadata=BINDINGS={}", out.display());
-    println!("cargo::metadata=SOURCE={}", headers.as_ref().map_or("prebuilt", |headers| headers.source));
-    if let Some(headers) = &headers {
-        println!("cargo::metadata=INCLUDE={}", headers.include.display());
+    println!("cargo::metadata=SOURCE={}", source.name);
+    if let Some(include) = &source.include {
+        println!("cargo::metadata=INCLUDE={}", include.display());
     }
     if env::var_os("CARGO_FEATURE_LINK").is_some() {
-        link::emit(headers.as_ref().map(|headers| headers.include.as_path()))?;
+        link::emit(source.include.as_deref())?;
     }
     Ok(())
 }
@@ -69,16 +81,33 @@ fn prebuilt() -> Result<bool, String> {
         Some(value) => {
             Err(format!("{BINDINGS}={}: the only value is `prebuilt`; unset it to read cuda.h", value.display()))
         }
-        None => Ok(env::var_os("DOCS_RS").is_some()),
+        None => Ok(env::var_os("DOCS_RS").is_some() || !cfg!(feature = "generate")),
     }
 }
 
-fn copy_prebuilt(bindings: &Path, out: &Path) -> Result<(), String> {
+fn copy_prebuilt(bindings: &Path, out: &Path) -> Result<Source, String> {
     println!("cargo::rerun-if-changed={}", bindings.display());
-    fs::copy(bindings, out).map(drop).map_err(|error| format!("{}: {error}", bindings.display()))
+    fs::copy(bindings, out).map_err(|error| format!("{}: {error}", bindings.display()))?;
+    Ok(Source { name: "prebuilt", include: None })
 }
 
-fn generate(out: &Path, provisioned: &Path) -> Result<find::Headers, String> {
+#[cfg(not(feature = "generate"))]
+fn generate(_: &Path, _: &Path) -> Result<Source, String> {
+    unreachable!("without the feature, bindings are prebuilt")
+}
+
+#[cfg(feature = "generate")]
+fn generate(out: &Path, provisioned: &Path) -> Result<Source, String> {
+    // A hint for whoever has neither headers nor libclang; a wrong variable is to be corrected.
+    let without = |error| {
+        format!("{error}\nWithout headers, {BINDINGS}=prebuilt builds with the bindings that this crate carries.")
+    };
+    let find::Headers { include, source, .. } = read_headers(out, provisioned).map_err(without)?;
+    Ok(Source { name: source, include: Some(include) })
+}
+
+#[cfg(feature = "generate")]
+fn read_headers(out: &Path, provisioned: &Path) -> Result<find::Headers, String> {
     let target = variable("TARGET")?;
     let at = find::Surroundings { var: &|name| env::var_os(name), target: &target, root: Path::new("/"), provisioned };
     let headers = find::find(&at).map_err(|error| error.to_string())?;
