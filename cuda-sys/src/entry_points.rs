@@ -59,15 +59,12 @@ macro_rules! functions {
 /// The exported name under the features of this build, as a C string.
 macro_rules! exported {
     ($symbol:literal, $per_thread:literal) => {{
-        const NAME: &str = if cfg!(feature = "per-thread-default-stream") {
-            concat!($per_thread, "\0")
-        } else {
-            concat!($symbol, "\0")
-        };
-        match ::core::ffi::CStr::from_bytes_with_nul(NAME.as_bytes()) {
-            Ok(name) => name,
-            Err(_) => panic!("a name without NUL"),
-        }
+        #[cfg(feature = "per-thread-default-stream")]
+        const NAME: &str = concat!($per_thread, "\0");
+        #[cfg(not(feature = "per-thread-default-stream"))]
+        const NAME: &str = concat!($symbol, "\0");
+        // SAFETY: one NUL, at the end: a symbol has none.
+        unsafe { ::core::ffi::CStr::from_bytes_with_nul_unchecked(NAME.as_bytes()) }
     }};
 }
 pub(crate) use exported;
