@@ -24,6 +24,12 @@ fn main() -> ExitCode {
                 .env("CUDA_HOME", "/nonexistent");
             answers(run.env("CUDA_SYS_DRIVER", library), |source| source == "prebuilt")
         }),
+        trial_with("without the feature `generate`, no bindgen is built", library.clone(), |library| {
+            let dependent = dependent_with(", default-features = false")?;
+            answers(cargo("run", dependent.path()).env("CUDA_SYS_DRIVER", library), |source| source == "prebuilt")?;
+            let tree = cargo("tree", dependent.path()).output()?;
+            check(tree.status.success() && !text(&tree).contains("bindgen"), || text(&tree))
+        }),
         trial_with("linked in place of loaded: the same API, the same answers", library, |library| {
             let dependent = dependent()?;
             // What a linker looks for; the package has only the name that programs load.
@@ -109,11 +115,15 @@ fn text(output: &Output) -> String {
 
 /// A crate by somebody else: it depends on cuda-sys by path, and on nothing else of the workspace.
 fn dependent() -> Result<TempDir, Failed> {
+    dependent_with("")
+}
+
+fn dependent_with(options: &str) -> Result<TempDir, Failed> {
     let folder = TempDir::new()?;
     let cuda_sys = workspace().join("cuda-sys");
     let manifest = format!(
         "[package]\nname = \"dependent\"\nedition = \"2024\"\nlinks = \"dependent\"\n\
-         [dependencies]\ncuda-sys = {{ path = {cuda_sys:?} }}\n[workspace]\n"
+         [dependencies]\ncuda-sys = {{ path = {cuda_sys:?}{options} }}\n[workspace]\n"
     );
     fs::write(folder.path().join("Cargo.toml"), manifest)?;
     fs::copy(workspace().join("Cargo.lock"), folder.path().join("Cargo.lock"))?;
