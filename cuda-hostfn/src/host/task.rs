@@ -1,5 +1,6 @@
 //! Tasks: host functions with a result.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -97,7 +98,7 @@ impl<T> HostTask<T> {
         if self.is_finished() {
             return Ok(true);
         }
-        self.handle.wake(Some(&Waker::from(Arc::new(Unpark(std::thread::current())))));
+        self.handle.wake(Some(&waker_of_thread()));
         let is_finished = self.park(deadline);
         self.handle.wake(None);
         Ok(is_finished)
@@ -168,4 +169,14 @@ impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
+}
+
+/// Made once: nothing is allocated by who waits, and nothing freed by the driver's thread.
+fn waker_of_thread() -> Waker {
+    let new = || Waker::from(Arc::new(Unpark(std::thread::current())));
+    thread_local! {
+        static WAKER: OnceCell<Waker> = const { OnceCell::new() };
+    }
+    // A thread that is ending has none.
+    WAKER.try_with(|waker| waker.get_or_init(new).clone()).unwrap_or_else(|_| new())
 }

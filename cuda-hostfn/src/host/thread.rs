@@ -19,6 +19,7 @@ pub fn in_host_function() -> bool {
 }
 
 /// Runs user code on the driver's thread.
+#[inline]
 pub(super) fn host_function<R>(run: impl FnOnce() -> R) -> R {
     flagged(&IN_HOST_FUNCTION, run)
 }
@@ -28,6 +29,7 @@ pub(super) fn reclaiming<R>(reclaim: impl FnOnce() -> R) -> Option<R> {
     if RECLAIMING.get() { None } else { Some(flagged(&RECLAIMING, reclaim)) }
 }
 
+#[inline]
 fn flagged<R>(flag: &'static std::thread::LocalKey<Cell<bool>>, run: impl FnOnce() -> R) -> R {
     struct Reset(&'static std::thread::LocalKey<Cell<bool>>, bool);
     impl Drop for Reset {
