@@ -98,8 +98,8 @@ const CALLS_ALLOWED: [(&str, f64, Call); 10] = [
     ("set_attribute", 0.0, |machine| machine.stream.set_attribute(SynchronizationPolicy::Spin)),
     ("attribute", 0.0, |machine| machine.stream.attribute::<SynchronizationPolicy>().map(drop)),
     ("host_launch", 0.0, |machine| Ok(machine.stream.host_launch(|| ())?)),
-    ("host_launch, 32 bytes captured", 0.0, |machine| {
-        let captured = [7_u64; 4];
+    ("host_launch, 48 bytes captured", 0.0, |machine| {
+        let captured = [7_u64; 6];
         Ok(machine.stream.host_launch(move || assert_eq!(captured[3], 7))?)
     }),
     ("host_launch, 4 KiB captured", 1.0, |machine| {
