@@ -182,8 +182,8 @@ static double spread(int calls, int thread_count, int stream_count) {
         shares[thread] = (struct share){thread % stream_count, step, stream_count, calls / thread_count, &barrier};
         pthread_create(&threads[thread], NULL, enqueue, &shares[thread]);
     }
-    pthread_barrier_wait(&barrier);
     double start = now();
+    pthread_barrier_wait(&barrier);
     for (int thread = 0; thread < thread_count; thread++) pthread_join(threads[thread], NULL);
     for (int index = 0; index < stream_count; index++) CHECK(cuStreamSynchronize(streams[index]));
     pthread_barrier_destroy(&barrier);

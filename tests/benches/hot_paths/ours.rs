@@ -153,8 +153,8 @@ impl Paths {
             };
             let workers: Vec<_> =
                 (0..threads).map(|thread| scope.spawn(move || enqueue(thread % streams.len()))).collect();
-            barrier.wait();
             let start = Instant::now();
+            barrier.wait();
             workers.into_iter().try_for_each(|worker| worker.join().expect("no panic"))?;
             streams.iter().try_for_each(|stream| stream.synchronize())?;
             Ok(since(start))
