@@ -32,6 +32,9 @@ static ALL: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 
 /// A context: the primary one of a device, held while any clone or any handle made from it lives; or a foreign one.
 ///
+/// [Host functions](crate::host) hold it as well: it is let go of by [`reclaim`](crate::host::reclaim) after the last of
+/// them, or in passing, by one of the next calls into the crate.
+///
 /// `Send` and `Sync`. Methods of this crate make it current for the duration of a call where another one is (or none),
 /// and leave the thread as they found it; nothing has to be set up on a thread.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cuda_hostfn::sys::CUresult;
-use cuda_hostfn::{CaptureMode, CaptureStatus, Event, Graph, Module, Stream, host};
+use cuda_hostfn::{CaptureMode, CaptureStatus, Context, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
 use simulated_driver::client::{Client, Kind, When};
 use tests::{check, trial_with};
@@ -23,6 +23,7 @@ const TRIALS: &[(&str, Run)] = &[
     ("faults: order among streams in disorder", disorder),
     ("faults: a host function that the driver calls twice runs once", twice),
     ("faults: what fails while handles are dropped is not told to the next call", destructors),
+    ("values: a context that nobody holds any more is released in passing", released),
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
@@ -140,6 +141,26 @@ fn twice(machine: &Machine, driver: Client) -> Result<(), Failed> {
     stream.synchronize()?;
     equal("result", &task.join()?, &0)?;
     equal("calls", &calls.load(Ordering::Relaxed), &1)
+}
+
+fn released(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let references = || driver.alive(Kind::PrimaryReferences);
+    let (own, before) = (machine.stream()?, references());
+    let enqueue: [fn(&Stream) -> Result<(), Failed>; 2] =
+        [|stream| Ok(stream.host_launch(|| ())?), |stream| Ok(stream.retire(vec![1])?)];
+    for enqueue in enqueue {
+        let context = Context::primary(machine.device)?;
+        let stream = Stream::new(&context)?;
+        enqueue(&stream)?;
+        stream.synchronize()?;
+        equal("held", &references(), &(before + 1))?;
+        drop((stream, context));
+        for _ in 0..64 {
+            own.is_complete()?;
+        }
+        equal("released", &references(), &before)?;
+    }
+    Ok(())
 }
 
 fn destructors(machine: &Machine, driver: Client) -> Result<(), Failed> {
