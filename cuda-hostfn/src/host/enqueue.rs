@@ -125,7 +125,7 @@ impl<'s> HostFunctions<'s> {
     }
 
     fn ready(self) -> Result<Ready> {
-        reclaim::drain_values();
+        reclaim::drain_in_turn();
         let settled = self.stream.context().captures().settled();
         let is_capturing = match self.stream.with_context_if_needed(|| self.stream.current_capture_status())? {
             CaptureStatus::None => false,

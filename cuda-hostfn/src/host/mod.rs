@@ -43,7 +43,8 @@
 //! A destructor may want to call CUDA, or take a lock that a thread holds while it waits for CUDA: so what the crate owns
 //! is never dropped on the driver's thread. It is queued there, and dropped
 //!
-//! * in passing by the next call into this crate, on whatever ordinary thread makes it, by joining the task, or by [`reclaim`];
+//! * in passing by the next call into this crate, on whatever ordinary thread makes it (of calls that enqueue, one in
+//!   sixteen looks), by joining the task, or by [`reclaim`];
 //! * or, while there is one, by a [`Reclaimer`]'s thread alone.
 //!
 //! What such a destructor calls disturbs no capture that goes on around it. If it panics, that is counted. A task's result that

@@ -92,18 +92,20 @@ pub(crate) fn suspect() {
 /// Every call into the crate comes by here. Nearly free if there is nothing to do.
 #[inline]
 pub(crate) fn drain() {
-    drain_if(SLOTS_ARE_OVER.load(Ordering::Relaxed) && is_turn());
+    let slots_are_over = SLOTS_ARE_OVER.load(Ordering::Relaxed) && is_turn();
+    drain_if(slots_are_over || !QUEUE.is_empty(), slots_are_over);
 }
 
-/// [`drain`] for calls that take slots back when they need some.
+/// [`drain`] for calls that come one after another, and take slots back when they need some.
 #[inline]
-pub(super) fn drain_values() {
-    drain_if(false);
+pub(super) fn drain_in_turn() {
+    drain_if(is_turn() && !QUEUE.is_empty(), false);
 }
 
-/// Once in a while: looking takes cache lines from the driver's thread, and until then slots keep nothing but their context.
+/// Once in a while: looking takes cache lines from the driver's thread.
+#[inline]
 fn is_turn() -> bool {
-    const EVERY: u8 = 32;
+    const EVERY: u8 = 16;
     thread_local! {
         static TURN: Cell<u8> = const { Cell::new(0) };
     }
@@ -113,8 +115,8 @@ fn is_turn() -> bool {
 }
 
 #[inline]
-fn drain_if(slots_are_over: bool) {
-    let has_work = slots_are_over || !QUEUE.is_empty() || SUSPICION.load(Ordering::Relaxed);
+fn drain_if(has_garbage: bool, slots_are_over: bool) {
+    let has_work = has_garbage || SUSPICION.load(Ordering::Relaxed);
     if has_work && RECLAIMERS.load(Ordering::Relaxed) == 0 && !in_host_function() {
         drain_now(SUSPICION.swap(false, Ordering::Relaxed), slots_are_over);
     }

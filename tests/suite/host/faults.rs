@@ -146,9 +146,9 @@ fn twice(machine: &Machine, driver: Client) -> Result<(), Failed> {
 fn released(machine: &Machine, driver: Client) -> Result<(), Failed> {
     let references = || driver.alive(Kind::PrimaryReferences);
     let (own, before) = (machine.stream()?, references());
-    let enqueue: [fn(&Stream) -> Result<(), Failed>; 2] =
-        [|stream| Ok(stream.host_launch(|| ())?), |stream| Ok(stream.retire(vec![1])?)];
-    for enqueue in enqueue {
+    let launch: fn(&Stream) -> Result<(), Failed> = |stream| Ok(stream.host_launch(|| ())?);
+    let retire: fn(&Stream) -> Result<(), Failed> = |stream| Ok(stream.retire(vec![1])?);
+    for enqueue in [launch, retire] {
         let context = Context::primary(machine.device)?;
         let stream = Stream::new(&context)?;
         enqueue(&stream)?;
