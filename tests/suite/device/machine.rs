@@ -6,7 +6,7 @@ use std::ptr;
 use cuda_hostfn::sys::{self, CUcontext, CUresult, driver};
 use cuda_hostfn::{Context, CudaVersion, Device, Error, Kernel, Module, Result};
 use libtest_mimic::Failed;
-use simulated_driver::{Version, client};
+use simulated_driver_client::{Client, Version};
 use tests::check;
 
 /// A device with its context and a kernel that fills words.
@@ -25,7 +25,7 @@ impl Machine {
     pub fn find() -> Result<Self, String> {
         match Self::open() {
             Err(Error::NoDriver(_)) if std::env::var_os(driver::OVERRIDE).is_none() => {
-                client::load(Version::V13_0).map_err(|error| error.to_string())?;
+                simulated_driver_client::load(Version::V13_0).map_err(|error| error.to_string())?;
                 Self::open()
             }
             result => result,
@@ -41,7 +41,7 @@ impl Machine {
     }
 
     pub fn is_simulated(&self) -> bool {
-        client::Client::of_loaded_driver().is_some()
+        Client::of_loaded_driver().is_some()
     }
 
     /// Whether the driver can know an attribute of that version.

@@ -6,7 +6,7 @@ use std::thread;
 
 use cuda_hostfn::{CaptureMode, Event, Stream, host};
 use libtest_mimic::Failed;
-use simulated_driver::client::Client;
+use simulated_driver_client::Client;
 use tests::check;
 
 use crate::Run;

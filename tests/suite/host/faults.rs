@@ -8,7 +8,7 @@ use std::time::Duration;
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{CaptureMode, CaptureStatus, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
-use simulated_driver::client::{Client, Kind, When};
+use simulated_driver_client::{Client, Kind, When};
 use tests::{check, trial_with};
 
 use crate::machine::{Drops, Machine, equal, soon, touch};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cuda_hostfn::{Event, Graph, Module, Stream, host};
 use libtest_mimic::Failed;
-use simulated_driver::client::Client;
+use simulated_driver_client::Client;
 
 use crate::Run;
 use crate::machine::{Machine, equal, touch};

@@ -10,7 +10,7 @@ use cuda_hostfn::sys::{self, CUresult, driver};
 use cuda_hostfn::{Context, Device, Error, Kernel, Module, Result, Stream, host};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use simulated_driver::{Version, client};
+use simulated_driver_client::Version;
 use tests::check;
 
 /// Names the CUDA version to simulate where there is no driver.
@@ -30,7 +30,7 @@ impl Machine {
         match Self::open() {
             Err(Error::NoDriver(_)) if std::env::var_os(driver::OVERRIDE).is_none() => {
                 let version = std::env::var(SIMULATED).ok().map_or(Ok(Version::V13_2), |version| version.parse())?;
-                client::load(version).map_err(|error| error.to_string())?;
+                simulated_driver_client::load(version).map_err(|error| error.to_string())?;
                 Self::open()
             }
             result => result,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::common::{Driver, call, driver, made, ok, stream};
 
-const RECORD: &str = include_str!("../../../../docs/observations/h200-580.159.04.json");
+const RECORD: &str = include_str!("../../../docs/observations/h200-580.159.04.json");
 
 /// The samples of a place that need nothing but their value, and no address in it.
 fn samples(surface: &str) -> Vec<(u32, Value)> {

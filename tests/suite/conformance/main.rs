@@ -1,6 +1,5 @@
 //! Walks through what is simulated, area by area, through cuda-sys as programs do.
 
-#[path = "../common/mod.rs"]
 mod common;
 
 mod attributes;
@@ -8,6 +7,7 @@ mod by_name;
 mod capture;
 mod events;
 mod failures;
+mod faults;
 mod graphs;
 mod host_functions;
 mod many_threads;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use cuda_sys::CUresult;
-use simulated_driver::client::{Kind, When};
+use simulated_driver_client::{Kind, When};
 
 use crate::common::{call, driver, ok, stream};
 use crate::host_functions::{count, pointer};

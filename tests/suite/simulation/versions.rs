@@ -1,14 +1,11 @@
 //! Each version is a library with the names that it had.
 
-mod common;
-
 use std::ffi::{c_uint, c_void};
 use std::process::Command;
 use std::ptr::{self, NonNull};
 
 use cuda_sys::{CUhostFn, CUresult, CUstream, driver};
-use simulated_driver::Version;
-use simulated_driver::client::Client;
+use simulated_driver_client::{Client, Version};
 
 const CHILD: &str = "SIMULATED_DRIVER_TEST_VERSION";
 
@@ -29,18 +26,18 @@ fn each_has_its_number_and_its_names() {
     }
     for version in Version::ALL {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "each_has_its_number_and_its_names", "--nocapture"]);
+        child.args(["--exact", "versions::each_has_its_number_and_its_names", "--nocapture"]);
         let status = child.env(CHILD, version.to_string()).status().unwrap();
         assert!(status.success(), "{version}");
     }
 }
 
 fn check(version: Version) {
-    let client = common::load(version);
+    let client = crate::common::load(version);
     let mut number = 0;
-    common::ok!(cuDriverGetVersion(&raw mut number));
+    crate::common::ok!(cuDriverGetVersion(&raw mut number));
     assert_eq!(number, version.number());
-    common::ok!(cuInit(0));
+    crate::common::ok!(cuInit(0));
     for (name, since) in NAMES {
         assert_eq!(driver::symbol(name).is_some(), version >= since, "{name:?} in {version}");
     }
@@ -55,12 +52,12 @@ fn launch_in_both_modes(client: Client, launch: NonNull<c_void>) {
     // SAFETY: the function of that name has this type.
     let launch = unsafe { std::mem::transmute::<NonNull<c_void>, Launch>(launch) };
     let mut context = ptr::null_mut();
-    common::ok!(cuDevicePrimaryCtxRetain(&raw mut context, 0));
-    common::ok!(cuCtxSetCurrent(context));
+    crate::common::ok!(cuDevicePrimaryCtxRetain(&raw mut context, 0));
+    crate::common::ok!(cuCtxSetCurrent(context));
     // SAFETY: NULL is a stream, and the function needs no data.
     let codes = [0, 1, 2].map(|mode| unsafe { launch(ptr::null_mut(), Some(nothing), ptr::null_mut(), mode) });
     assert_eq!(codes, [CUresult::CUDA_SUCCESS, CUresult::CUDA_SUCCESS, CUresult::CUDA_ERROR_INVALID_VALUE]);
-    common::ok!(cuCtxSynchronize());
+    crate::common::ok!(cuCtxSynchronize());
     assert_eq!((client.host_functions_run(), client.spin_wait_host_functions()), (2, 1));
 }
 

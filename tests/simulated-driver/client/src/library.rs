@@ -2,20 +2,20 @@
 //! lacks. So which version is simulated is decided as with real drivers, by which library is loaded.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io, process};
+use std::time::Duration;
+use std::{fs, io, process, thread};
 
 use object::elf::{FileHeader64, SHT_DYNSYM};
 use object::read::elf::{FileHeader, Sym};
 use object::{Endianness, pod};
 
-use crate::exports;
-use crate::version::{VERSION_SYMBOL, Version};
+use crate::Version;
 
 /// Why there is no library to load.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Cargo has not built it, or somewhere else.
-    #[error("no {name} in {}: `cargo build -p simulated-driver` builds it, and so does testing a package that depends on it", looked_in.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(" or "))]
+    #[error("no {name} in {}: cargo builds it for tests and examples of packages that have `simulated-driver` among their dependencies", looked_in.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(" or "))]
     NotBuilt {
         /// The file's name.
         name: &'static str,
@@ -42,30 +42,50 @@ pub enum Error {
 
 const NAME: &str = "libsimulated_driver.so";
 
-/// The library that cargo built: beside the program that asks, or a folder above.
-pub(crate) fn built() -> Result<PathBuf, Error> {
+/// The symbol of the number that `cuDriverGetVersion` answers.
+const VERSION: &str = "simulated_driver_version";
+
+/// Followed by a version and a name: since when the library has that name.
+const SINCE: &str = "simulated_driver_since_";
+
+/// The library of a version, made if it is not there or not of the library that cargo built.
+pub(crate) fn of(version: Version) -> Result<PathBuf, Error> {
+    // Another build may be linking it just now.
+    for _ in 0..20 {
+        if let Ok(library) = made(version) {
+            return Ok(library);
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    made(version)
+}
+
+/// The library that cargo built. It puts those that are depended on into the folder `deps` of a profile, where test
+/// programs are; examples and other programs are beside that folder or in another one beside it.
+fn built() -> Result<PathBuf, Error> {
     let program = std::env::current_exe().map_err(|error| Error::File { file: "the running program".into(), error })?;
-    let looked_in: Vec<PathBuf> =
-        program.ancestors().skip(1).take(2).flat_map(|folder| [folder.into(), folder.join("deps")]).collect();
+    let looked_in: Vec<PathBuf> = program.ancestors().skip(1).take(2).map(|folder| folder.join("deps")).collect();
     let found = looked_in.iter().map(|folder| folder.join(NAME)).find(|file| file.is_file());
     found.ok_or(Error::NotBuilt { name: NAME, looked_in })
 }
 
-/// The library of a version, made if it is not there or out of date.
-pub(crate) fn of(version: Version) -> Result<PathBuf, Error> {
+fn made(version: Version) -> Result<PathBuf, Error> {
     let built = built()?;
     let folder = built.with_file_name("simulated-driver").join(version.to_string());
     let library = folder.join("libcuda.so.1");
     let at = |file: &Path, error| Error::File { file: file.to_owned(), error };
-    let changed = |file: &Path| fs::metadata(file).and_then(|metadata| metadata.modified());
-    let is_fresh = matches!((changed(&library), changed(&built)), (Ok(copied), Ok(built)) if copied > built);
-    if !is_fresh {
+    let modified = |file: &Path| fs::metadata(file).and_then(|metadata| metadata.modified());
+    // A copy has the time of what it was made of.
+    let time = modified(&built).map_err(|error| at(&built, error))?;
+    if !modified(&library).is_ok_and(|of_copy| of_copy == time) {
         let mut bytes = fs::read(&built).map_err(|error| at(&built, error))?;
         restrict(&mut bytes, version).map_err(|problem| Error::Unusable { file: built.clone(), problem })?;
         fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
         // Several programs may do this at once; each puts a whole file in place.
         let unfinished = folder.join(format!("unfinished.{}", process::id()));
-        fs::write(&unfinished, bytes).map_err(|error| at(&unfinished, error))?;
+        let written = fs::write(&unfinished, bytes)
+            .and_then(|()| fs::File::options().append(true).open(&unfinished)?.set_modified(time));
+        written.map_err(|error| at(&unfinished, error))?;
         fs::rename(&unfinished, &library).map_err(|error| at(&library, error))?;
     }
     Ok(library)
@@ -74,12 +94,11 @@ pub(crate) fn of(version: Version) -> Result<PathBuf, Error> {
 /// Makes undefined what the version lacks, so that `dlsym` does not find it, and sets the number that
 /// `cuDriverGetVersion` answers.
 fn restrict(bytes: &mut [u8], version: Version) -> Result<(), String> {
-    let lacking: Vec<String> = lacking(version).collect();
     let symbols = symbols(bytes).map_err(|error| error.to_string())?;
-    let number = symbols.iter().find(|symbol| symbol.name == VERSION_SYMBOL).ok_or("it does not say its version")?;
+    let number = symbols.iter().find(|symbol| symbol.name == VERSION).ok_or("it does not say its version")?;
     let place = bytes.get_mut(number.value_at..number.value_at + 4).ok_or("its version is not in the file")?;
     place.copy_from_slice(&version.number().to_ne_bytes());
-    for name in lacking {
+    for name in symbols.iter().filter_map(|symbol| newer(&symbol.name, version)) {
         let symbol = symbols.iter().find(|symbol| symbol.name == name).ok_or_else(|| format!("it has no {name}"))?;
         let undefined = symbol.entry_at + VALUE..symbol.entry_at + VALUE + 8;
         bytes.get_mut(undefined).ok_or("its symbols are not in the file")?.fill(0);
@@ -88,18 +107,15 @@ fn restrict(bytes: &mut [u8], version: Version) -> Result<(), String> {
     Ok(())
 }
 
+/// The name of which a symbol says that it is newer than a version.
+fn newer(symbol: &str, version: Version) -> Option<&str> {
+    let (since, name) = symbol.strip_prefix(SINCE)?.split_once('_')?;
+    (since.parse::<i32>().ok()? > version.number()).then_some(name)
+}
+
 /// Where a symbol's entry has its value, and the section that defines it.
 const VALUE: usize = 8;
 const SECTION: usize = 6;
-
-/// The exported names that a version does not have.
-fn lacking(version: Version) -> impl Iterator<Item = String> {
-    let newer = exports::names().filter(move |name| name.since > version.number());
-    newer.flat_map(|name| {
-        let suffixed = name.suffix.map(|suffix| format!("{}{suffix}", name.name));
-        std::iter::once(name.name.to_owned()).chain(suffixed)
-    })
-}
 
 struct Symbol {
     name: String,

@@ -7,8 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use cuda_sys::{CUcontext, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUresult, CUstream, CUstreamCaptureStatus};
-use simulated_driver::client::{self, Client, Kind};
-use simulated_driver::{KERNELS, Version};
+use simulated_driver_client::{Client, KERNELS, Kind, Version};
 
 /// Calls the driver and gives the code.
 macro_rules! call {
@@ -53,7 +52,7 @@ pub(crate) struct Driver {
 }
 
 pub(crate) fn load(version: Version) -> Client {
-    client::load(version).expect("the library is built beside its tests")
+    simulated_driver_client::load(version).expect("the library is built beside its tests")
 }
 
 /// The driver of the default version.

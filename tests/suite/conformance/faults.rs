@@ -1,7 +1,5 @@
 //! Faults of the device. Each leaves its process without one, so each has a process of its own.
 
-mod common;
-
 use std::ffi::c_void;
 use std::process::Command;
 use std::ptr;
@@ -9,10 +7,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{call, instantiate, launch, load, made, ok, stream};
+use crate::common::{self, call, instantiate, launch, load, made, ok, stream};
 use cuda_sys::{CUresult, CUstream};
-use simulated_driver::Version;
-use simulated_driver::client::{Client, Kind};
+use simulated_driver_client::{Client, KERNELS, Kind, Version};
 
 /// Set in the process that runs a test's body.
 const CHILD: &str = "SIMULATED_DRIVER_TEST_CHILD";
@@ -28,7 +25,7 @@ fn in_child(test: &str, body: impl FnOnce(Client)) {
     }
     let mut child = Command::new(std::env::current_exe().unwrap());
     let start = Instant::now();
-    let status = child.args(["--exact", test, "--nocapture"]).env(CHILD, "1").status().unwrap();
+    let status = child.args(["--exact", &format!("faults::{test}"), "--nocapture"]).env(CHILD, "1").status().unwrap();
     assert!(status.success(), "{status}");
     assert!(start.elapsed() < Duration::from_secs(60), "it does not hang at its end");
 }
@@ -39,7 +36,7 @@ unsafe extern "C" fn count(counter: *mut c_void) {
 }
 
 fn kernel(name: &std::ffi::CStr) -> cuda_sys::CUfunction {
-    let image = std::ffi::CString::new(simulated_driver::KERNELS).unwrap();
+    let image = std::ffi::CString::new(KERNELS).unwrap();
     let module = made!(cuModuleLoadData(image.as_ptr().cast()));
     made!(cuModuleGetFunction(module, name.as_ptr()))
 }
