@@ -1,22 +1,25 @@
 //! What cuda-hostfn promises, on the machine's device, or else on the simulated one.
 
+mod expect;
 mod field;
 mod handles;
 mod launches;
-mod machine;
 mod nodes;
 mod streams;
 
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use machine::Machine;
-use tests::trial_with;
+use simulated_driver_client::Version;
+use tests::{Machine, trial_with};
+
+/// Where there is no driver.
+const SIMULATED: Version = Version::V13_0;
 
 type Run = fn(&Machine) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
-    let machine = Machine::find();
+    let machine = Machine::find(SIMULATED);
     if let Ok(machine) = &machine {
         println!("suite device, on {machine}");
     }

@@ -10,10 +10,10 @@ use cuda_hostfn::attribute::{
 use cuda_hostfn::sys::{CU_STREAM_LEGACY, CUresult};
 use cuda_hostfn::{BorrowedStream, Context, PerThreadStream, Priority, Stream, StreamOptions, StreamRef};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Machine, check, equal};
 
 use crate::Run;
-use crate::machine::{Machine, all_covered, current_context, elsewhere, equal, invalid, succeeded};
+use crate::expect::{all_covered, current_context, elsewhere, invalid, succeeded};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("streams: each synchronization policy is set and read back", policies),

@@ -9,9 +9,8 @@ use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{CaptureMode, CaptureStatus, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
 use simulated_driver_client::{Client, Kind, When};
-use tests::{check, trial_with};
+use tests::{Drops, Machine, check, equal, soon, touch, trial_with};
 
-use crate::machine::{Drops, Machine, equal, soon, touch};
 use crate::{captures, order};
 
 type Run = fn(&Machine, Client) -> Result<(), Failed>;

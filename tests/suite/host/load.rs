@@ -7,10 +7,9 @@ use std::thread;
 use cuda_hostfn::{Stream, host};
 use libtest_mimic::Failed;
 use simulated_driver_client::Client;
-use tests::check;
+use tests::{Machine, check, equal, touch};
 
 use crate::Run;
-use crate::machine::{Machine, equal, touch};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("load: a great many launches, with flat memory", flat),

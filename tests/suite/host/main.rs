@@ -2,14 +2,12 @@
 //! simulated one.
 
 mod captures;
-mod children;
 mod enqueue;
 mod faults;
 mod field;
 mod inside;
 mod load;
 mod lost;
-mod machine;
 mod order;
 mod panics;
 mod scope;
@@ -18,18 +16,21 @@ mod values;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use machine::Machine;
-use tests::trial_with;
+use simulated_driver_client::Version;
+use tests::{Machine, children, trial_with};
+
+/// Where there is no driver.
+const SIMULATED: Version = Version::V13_2;
 
 type Run = fn(&Machine) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
-    if let Some(code) = children::answer() {
+    if let Some(code) = children::answer(lost::QUESTIONS, |run| run(&Machine::find(SIMULATED)?)) {
         return code;
     }
     // Most panics here are meant; a trial that fails says so itself.
     std::panic::set_hook(Box::new(|panic| eprintln!("panic: {}", panic.payload_as_str().unwrap_or("no text"))));
-    let machine = Machine::find();
+    let machine = Machine::find(SIMULATED);
     if let Ok(machine) = &machine {
         println!("suite host, on {machine}");
     }

@@ -1,24 +1,22 @@
-//! What destroys a context is done by a child: this executable, started again with `ASK` set.
+//! What destroys a context is done by a child: the running executable, started again with `CUDA_TESTS_ASK` set.
 
 use std::env;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
-use tests::check;
 
-use crate::lost::QUESTIONS;
-use crate::machine::Machine;
+use crate::check;
 
 /// Names what the child is to do.
 const ASK: &str = "CUDA_TESTS_ASK";
 
-/// The child's side.
-pub fn answer() -> Option<ExitCode> {
-    let question = env::var(ASK).ok()?;
-    let (_, run) = QUESTIONS.iter().find(|(name, _)| *name == question)?;
-    let result = Machine::find().map_err(Failed::from).and_then(|machine| run(&machine));
-    match result {
+/// The child's side, first thing in `main`: answers the question that it was started with, if it was with one of these.
+#[must_use]
+pub fn answer<Q>(questions: &[(&str, Q)], run: impl FnOnce(&Q) -> Result<(), Failed>) -> Option<ExitCode> {
+    let asked = env::var(ASK).ok()?;
+    let (_, question) = questions.iter().find(|(name, _)| *name == asked)?;
+    match run(question) {
         Ok(()) => Some(ExitCode::SUCCESS),
         Err(failed) => {
             eprintln!("{}", failed.message().unwrap_or("failed"));
@@ -27,7 +25,11 @@ pub fn answer() -> Option<ExitCode> {
     }
 }
 
-/// Runs a child, which has to succeed and end within a time.
+/// Runs a child, which has to succeed and end within 30 seconds.
+///
+/// # Errors
+///
+/// It failed or did not end; with what it said.
 pub fn ask(question: &str) -> Result<(), Failed> {
     let mut command = Command::new(env::current_exe()?);
     let mut child = command.env(ASK, question).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;

@@ -1,0 +1,107 @@
+//! The device that trials run on.
+
+use std::{env, fmt};
+
+use cuda_hostfn::sys::{self, driver};
+use cuda_hostfn::{Context, CudaVersion, Device, Error, Kernel, Module, Result, Stream};
+use libtest_mimic::Failed;
+use simulated_driver_client::{Client, Version};
+
+use crate::{Pinned, Words};
+
+/// Names the CUDA version to simulate where there is no driver.
+const SIMULATED: &str = "CUDA_TESTS_SIMULATED";
+
+/// A device with its context and a kernel that fills words.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The first one.
+    pub device: Device,
+    /// Its primary context.
+    pub context: Context,
+    /// `fill(address, length, value)`
+    pub fill: Kernel<(u64, u32, u32)>,
+    /// That of the kernel.
+    pub module: Module,
+    /// What the driver says that it is.
+    pub driver: CudaVersion,
+}
+
+impl Machine {
+    /// That of the machine, or a simulated one if there is no driver: of the version that `CUDA_TESTS_SIMULATED` names,
+    /// or else of this one.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words.
+    pub fn find(simulated: Version) -> Result<Self, String> {
+        match Self::open() {
+            Err(Error::NoDriver(_)) if env::var_os(driver::OVERRIDE).is_none() => {
+                let version = env::var(SIMULATED).map_or(Ok(simulated), |version| version.parse())?;
+                simulated_driver_client::load(version).map_err(|error| error.to_string())?;
+                Self::open()
+            }
+            result => result,
+        }
+        .map_err(|error| error.to_string())
+    }
+
+    fn open() -> Result<Self> {
+        let device = Device::get(0)?;
+        let context = Context::primary(device)?;
+        let module = Module::from_ptx(&context, include_str!("../../cuda-hostfn/tests/fill.ptx"))?;
+        Ok(Self { fill: module.kernel("fill")?, device, context, module, driver: cuda_hostfn::driver_version()? })
+    }
+
+    /// Whether it is the simulated one.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        Client::of_loaded_driver().is_some()
+    }
+
+    /// Whether the driver can know an attribute of that version.
+    #[must_use]
+    pub fn knows(&self, since: CudaVersion) -> bool {
+        self.driver >= since
+    }
+
+    /// Clusters need compute capability 9.0.
+    #[must_use]
+    pub fn has_clusters(&self) -> bool {
+        self.device.compute_capability().is_ok_and(|capability| capability >= (9, 0))
+    }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn stream(&self) -> Result<Stream> {
+        Stream::new(&self.context)
+    }
+
+    /// Memory of the device.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn words(&self, length: u32) -> Result<Words, Failed> {
+        Words::new(&self.context, length)
+    }
+
+    /// Memory that the host and the device see at one address; all 0.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn pinned(&self, length: usize) -> Result<Pinned, Failed> {
+        Pinned::new(&self.context, length)
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.device.name().unwrap_or_else(|error| error.to_string());
+        write!(f, "{name}, driver for CUDA {}, header of {}", self.driver, sys::CUDA_VERSION)
+    }
+}
