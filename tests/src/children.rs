@@ -4,9 +4,9 @@ use std::env;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::Failed;
+use libtest_mimic::{Failed, Trial};
 
-use crate::check;
+use crate::{check, trial_with};
 
 /// Names what the child is to do.
 const ASK: &str = "CUDA_TESTS_ASK";
@@ -23,6 +23,15 @@ pub fn answer<Q>(questions: &[(&str, Q)], run: impl FnOnce(&Q) -> Result<(), Fai
             Some(ExitCode::FAILURE)
         }
     }
+}
+
+/// A trial for each question, which is a child's.
+pub fn trials<Q>(area: &str, questions: &[(&'static str, Q)], needed: &Result<(), String>) -> Vec<Trial> {
+    let trial = |&(question, _): &(&'static str, Q)| {
+        let name = format!("{area}: {}", question.replace('_', " "));
+        trial_with(&name, needed.clone(), move |()| ask(question))
+    };
+    questions.iter().map(trial).collect()
 }
 
 /// Runs a child, which has to succeed and end within 30 seconds.

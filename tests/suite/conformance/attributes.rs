@@ -8,9 +8,33 @@ use cuda_sys::{
 };
 use serde_json::Value;
 
-use crate::common::{Driver, call, driver, made, ok, stream};
+use tests::Machine;
+
+use crate::raw::{Driver, Rows, call, made, ok, stream, trials};
+
+trials! {
+    captured_kernels_take_their_streams_priority,
+}
+
+/// Those for the machine that the record is of.
+pub(crate) const RECORDED: Rows = &[
+    ("streams_answer_as_recorded", streams_answer_as_recorded),
+    ("kernel_nodes_answer_as_recorded", kernel_nodes_answer_as_recorded),
+    ("launches_answer_as_recorded", launches_answer_as_recorded),
+];
 
 const RECORD: &str = include_str!("../../../docs/observations/h200-580.159.04.json");
+
+/// Whether the record is of this machine, or of one with the same device and driver.
+pub(crate) fn are_recorded(machine: &Machine) -> Result<(), String> {
+    let record: Value = serde_json::from_str(RECORD).unwrap();
+    let (device, driver) = (record["device"].as_str().unwrap(), record["driver"].as_str().unwrap());
+    let name = machine.device.name().map_err(|error| error.to_string())?;
+    if machine.is_simulated() || (name == device && machine.driver.to_string() == driver) {
+        return Ok(());
+    }
+    Err(format!("the record is of {device} with a driver for CUDA {driver}"))
+}
 
 /// The samples of a place that need nothing but their value, and no address in it.
 fn samples(surface: &str) -> Vec<(u32, Value)> {
@@ -91,9 +115,7 @@ fn launch(driver: &Driver, stream: CUstream, id: u32, value: CUlaunchAttributeVa
     call!(cuLaunchKernelEx(&raw const config, driver.kernel(c"nothing"), ptr::null_mut(), ptr::null_mut()))
 }
 
-#[test]
-fn streams_answer_as_recorded() {
-    let _driver = driver();
+fn streams_answer_as_recorded(_: &Driver) {
     let mut asked = 0;
     for (id, sample) in samples("stream_set") {
         let (stream, value, attribute) = (stream(), value(&sample), CUlaunchAttributeID(id));
@@ -108,12 +130,10 @@ fn streams_answer_as_recorded() {
     assert!(asked > 50, "{asked} samples");
 }
 
-#[test]
-fn kernel_nodes_answer_as_recorded() {
-    let driver = driver();
+fn kernel_nodes_answer_as_recorded(driver: &Driver) {
     let mut asked = 0;
     for (id, sample) in samples("node_set") {
-        let ((graph, node), mut value, attribute) = (kernel_node(&driver), value(&sample), CUlaunchAttributeID(id));
+        let ((graph, node), mut value, attribute) = (kernel_node(driver), value(&sample), CUlaunchAttributeID(id));
         let code = call!(cuGraphKernelNodeSetAttribute(node, attribute, &raw mut value));
         assert_eq!(name(code), sample["status"].as_str().unwrap(), "{id}: {sample}");
         if let Some(expected) = sample["read_back"].as_str().filter(|expected| !expected.contains('#')) {
@@ -126,21 +146,19 @@ fn kernel_nodes_answer_as_recorded() {
     assert!(asked > 50, "{asked} samples");
 }
 
-#[test]
-fn launches_answer_as_recorded() {
-    let driver = driver();
+fn launches_answer_as_recorded(driver: &Driver) {
     let stream = stream();
     for (id, sample) in samples("launch") {
         assert_eq!(
-            name(launch(&driver, stream, id, value(&sample))),
+            name(launch(driver, stream, id, value(&sample))),
             sample["status"].as_str().unwrap(),
             "{id}: {sample}"
         );
     }
     for (id, sample) in samples("launch_capturing") {
-        crate::common::begin_capture(stream);
+        crate::raw::begin_capture(stream);
         assert_eq!(
-            name(launch(&driver, stream, id, value(&sample))),
+            name(launch(driver, stream, id, value(&sample))),
             sample["status"].as_str().unwrap(),
             "{id}: {sample}"
         );
@@ -153,23 +171,21 @@ fn launches_answer_as_recorded() {
     }
 }
 
-#[test]
-fn captured_kernels_take_their_streams_priority() {
-    let driver = driver();
+fn captured_kernels_take_their_streams_priority(driver: &Driver) {
     let stream = made!(cuStreamCreateWithPriority(1, -5));
     let nothing = driver.kernel(c"nothing");
     let mut priority = CUlaunchAttributeValue { pad: [0; 64] };
     let captured = |launch: &dyn Fn() -> CUresult| {
-        crate::common::begin_capture(stream);
+        crate::raw::begin_capture(stream);
         assert_eq!(launch(), CUresult::CUDA_SUCCESS);
-        let graph = crate::common::end_capture(stream);
-        let node = crate::common::nodes(graph)[0];
+        let graph = crate::raw::end_capture(stream);
+        let node = crate::raw::nodes(graph)[0];
         let found = read(|value| call!(cuGraphKernelNodeGetAttribute(node, CUlaunchAttributeID(8), value)));
         ok!(cuGraphDestroy(graph));
         found.unwrap()
     };
-    assert_eq!(captured(&|| crate::common::launch(stream, nothing, &mut [])), "fbffffff");
-    assert_eq!(captured(&|| launch(&driver, stream, 8, CUlaunchAttributeValue { pad: [0; 64] })), "00000000");
+    assert_eq!(captured(&|| crate::raw::launch(stream, nothing, &mut [])), "fbffffff");
+    assert_eq!(captured(&|| launch(driver, stream, 8, CUlaunchAttributeValue { pad: [0; 64] })), "00000000");
     priority.pad = [0; 64];
     ok!(cuStreamSetAttribute(stream, CUlaunchAttributeID(8), &raw const priority));
     let mut found = 99;

@@ -6,8 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_sys::{CUgraph, CUgraphNode, CUresult, CUstream};
 
-use crate::common::{call, driver, instantiate, made, nodes, ok, stream};
-use crate::host_functions::{count, pointer};
+use crate::raw::{Driver, call, count, instantiate, made, nodes, ok, pointer, stream, trials};
+
+trials! {
+    nodes_can_be_added_by_the_function_for_all_kinds,
+    null_is_the_threads_own_stream_for_the_per_thread_names,
+}
 
 /// The address of a function.
 fn symbol(name: &CStr) -> *mut c_void {
@@ -24,8 +28,7 @@ struct HostNode {
     rest: [u64; 28],
 }
 
-#[test]
-fn nodes_can_be_added_by_the_function_for_all_kinds() {
+fn nodes_can_be_added_by_the_function_for_all_kinds(_: &Driver) {
     type AddNode = unsafe extern "C" fn(
         *mut CUgraphNode,
         CUgraph,
@@ -34,7 +37,6 @@ fn nodes_can_be_added_by_the_function_for_all_kinds() {
         usize,
         *mut HostNode,
     ) -> CUresult;
-    let _driver = driver();
     let (stream, counter) = (stream(), AtomicU32::new(0));
     let graph = made!(cuGraphCreate(0));
     let mut host = HostNode { kind: 3, reserved: [0; 3], function: count, user_data: pointer(&counter), rest: [0; 28] };
@@ -52,14 +54,12 @@ fn nodes_can_be_added_by_the_function_for_all_kinds() {
     ok!(cuGraphDestroy(graph));
 }
 
-#[test]
-fn null_is_the_threads_own_stream_for_the_per_thread_names() {
+fn null_is_the_threads_own_stream_for_the_per_thread_names(_: &Driver) {
     type Query = unsafe extern "C" fn(CUstream) -> CUresult;
     type LaunchHostFunc = unsafe extern "C" fn(CUstream, cuda_sys::CUhostFn, *mut c_void) -> CUresult;
     unsafe extern "C" fn sleep(_: *mut c_void) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let _driver = driver();
     // SAFETY: the functions of these names have these types.
     let query = unsafe { std::mem::transmute::<*mut c_void, Query>(symbol(c"cuStreamQuery_ptsz")) };
     // SAFETY: as above.

@@ -8,11 +8,21 @@ use cuda_sys::{
     CUstream, CUstreamCaptureMode, CUstreamCaptureStatus,
 };
 
-use crate::common::{
-    Driver, begin_capture, call, capture_info, driver, end_capture, instantiate, launch, made, nodes, ok, read, store,
-    stream, word,
+use crate::raw::{
+    Driver, begin_capture, call, capture_info, count, end_capture, instantiate, launch, made, nodes, ok, pointer, read,
+    store, stream, trials, word,
 };
-use crate::host_functions::{count, pointer};
+
+trials! {
+    work_is_captured_and_replayed_in_order,
+    a_second_stream_joins_by_an_event_and_has_to_come_back,
+    info_gives_the_graph_and_what_comes_next,
+    what_cannot_be_captured_invalidates,
+    an_invalid_capture_takes_no_more_and_frees_its_user_object_on_the_ending_thread,
+    the_legacy_stream_is_no_place_for_it,
+    only_a_relaxed_capture_ends_on_another_thread,
+    a_destroyed_stream_ends_its_capture,
+}
 use crate::user_objects::counting_object;
 
 fn status(stream: CUstream) -> CUstreamCaptureStatus {
@@ -42,9 +52,7 @@ fn launch_badly(driver: &Driver, stream: CUstream) -> CUresult {
     call!(cuLaunchKernelEx(&raw const config, driver.kernel(c"nothing"), ptr::null_mut(), ptr::null_mut()))
 }
 
-#[test]
-fn work_is_captured_and_replayed_in_order() {
-    let driver = driver();
+fn work_is_captured_and_replayed_in_order(driver: &Driver) {
     let (stream, store_u32, word) = (stream(), driver.kernel(c"store_u32"), word());
     let counter = AtomicU32::new(0);
     begin_capture(stream);
@@ -65,9 +73,7 @@ fn work_is_captured_and_replayed_in_order() {
     ok!(cuGraphExecDestroy(exec));
 }
 
-#[test]
-fn a_second_stream_joins_by_an_event_and_has_to_come_back() {
-    let driver = driver();
+fn a_second_stream_joins_by_an_event_and_has_to_come_back(driver: &Driver) {
     let (first, second, nothing) = (stream(), stream(), driver.kernel(c"nothing"));
     let (fork, join) = (made!(cuEventCreate(2)), made!(cuEventCreate(2)));
     let branch = || {
@@ -97,9 +103,7 @@ fn a_second_stream_joins_by_an_event_and_has_to_come_back() {
     assert_eq!(call!(cuStreamEndCapture(first, &raw mut graph)), CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-#[test]
-fn info_gives_the_graph_and_what_comes_next() {
-    let _driver = driver();
+fn info_gives_the_graph_and_what_comes_next(_: &Driver) {
     let stream = stream();
     let counter = AtomicU32::new(0);
     begin_capture(stream);
@@ -115,9 +119,7 @@ fn info_gives_the_graph_and_what_comes_next() {
     ok!(cuGraphDestroy(ended));
 }
 
-#[test]
-fn what_cannot_be_captured_invalidates() {
-    let driver = driver();
+fn what_cannot_be_captured_invalidates(driver: &Driver) {
     let mut graph = ptr::null_mut();
     let mut spoiled = |spoil: &dyn Fn(CUstream) -> CUresult| {
         let stream = stream();
@@ -143,22 +145,20 @@ fn what_cannot_be_captured_invalidates() {
         }),
         unsupported
     );
-    assert_eq!(spoiled(&|stream| launch_badly(&driver, stream)), (CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE, true));
+    assert_eq!(spoiled(&|stream| launch_badly(driver, stream)), (CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE, true));
     let nothing = driver.kernel(c"nothing");
     let too_big =
         |stream| call!(cuLaunchKernel(nothing, 1, 1, 1, 2000, 1, 1, 0, stream, ptr::null_mut(), ptr::null_mut()));
     assert_eq!(spoiled(&too_big), (CUresult::CUDA_ERROR_INVALID_VALUE, false));
 }
 
-#[test]
-fn an_invalid_capture_takes_no_more_and_frees_its_user_object_on_the_ending_thread() {
-    let driver = driver();
+fn an_invalid_capture_takes_no_more_and_frees_its_user_object_on_the_ending_thread(driver: &Driver) {
     let (stream, nothing) = (stream(), driver.kernel(c"nothing"));
     begin_capture(stream);
     let mut graph = capture_info(stream).graph;
     let (object, seen) = counting_object();
     ok!(cuGraphRetainUserObject(graph, object, 1, 1));
-    assert_eq!(launch_badly(&driver, stream), CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    assert_eq!(launch_badly(driver, stream), CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE);
     assert_eq!(launch(stream, nothing, &mut []), CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     assert_eq!(seen.calls(), 0);
     assert_eq!(call!(cuStreamEndCapture(stream, &raw mut graph)), CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
@@ -166,9 +166,7 @@ fn an_invalid_capture_takes_no_more_and_frees_its_user_object_on_the_ending_thre
     assert_eq!((seen.calls(), seen.thread()), (1, Some(std::thread::current().id())));
 }
 
-#[test]
-fn the_legacy_stream_is_no_place_for_it() {
-    let _driver = driver();
+fn the_legacy_stream_is_no_place_for_it(_: &Driver) {
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
     let unsupported = CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     assert_eq!(call!(cuStreamBeginCapture(ptr::null_mut(), mode)), unsupported);
@@ -183,9 +181,7 @@ fn the_legacy_stream_is_no_place_for_it() {
     assert_eq!(call!(cuStreamEndCapture(blocking, &raw mut graph)), CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-#[test]
-fn only_a_relaxed_capture_ends_on_another_thread() {
-    let _driver = driver();
+fn only_a_relaxed_capture_ends_on_another_thread(_: &Driver) {
     for (mode, expected) in [
         (CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL, CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD),
         (CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD),
@@ -207,9 +203,7 @@ fn only_a_relaxed_capture_ends_on_another_thread() {
     }
 }
 
-#[test]
-fn a_destroyed_stream_ends_its_capture() {
-    let driver = driver();
+fn a_destroyed_stream_ends_its_capture(driver: &Driver) {
     let stream = stream();
     begin_capture(stream);
     let graph = capture_info(stream).graph;

@@ -4,11 +4,14 @@ use std::ptr;
 
 use cuda_sys::CUresult;
 
-use crate::common::{call, driver, launch, made, ok, read, store, stream, word, write};
+use crate::raw::{Driver, call, launch, made, ok, read, store, stream, trials, word, write};
 
-#[test]
-fn an_event_orders_two_streams() {
-    let driver = driver();
+trials! {
+    an_event_orders_two_streams,
+    time_passes_between_events_that_have_timing,
+}
+
+fn an_event_orders_two_streams(driver: &Driver) {
     let (first, second) = (stream(), stream());
     let (store_u32, wait) = (driver.kernel(c"store_u32"), driver.kernel(c"wait_until_equal_u32"));
     let (flag, result) = (word(), word());
@@ -27,9 +30,7 @@ fn an_event_orders_two_streams() {
     assert_eq!(read(result), 1, "a destroyed event still orders what was enqueued");
 }
 
-#[test]
-fn time_passes_between_events_that_have_timing() {
-    let driver = driver();
+fn time_passes_between_events_that_have_timing(driver: &Driver) {
     let spin = driver.kernel(c"spin_microseconds");
     let (start, end, untimed) = (made!(cuEventCreate(0)), made!(cuEventCreate(0)), made!(cuEventCreate(2)));
     let mut microseconds = 5000_u64;

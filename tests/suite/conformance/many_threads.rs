@@ -1,12 +1,17 @@
-//! Many threads at once, in the disorder of several seeds.
+//! Many threads at once; on the simulated driver in the disorder of several seeds.
 
 use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::common::{Driver, begin_capture, driver, end_capture, instantiate, ok, stream};
-use crate::host_functions::{count, pointer};
+use crate::raw::{Driver, begin_capture, count, end_capture, instantiate, ok, pointer, stream, trials};
+
+trials! {
+    each_stream_keeps_its_order,
+    all_may_use_one_stream,
+    all_may_capture_and_replay,
+}
 
 const THREADS: usize = 16;
 const LAUNCHES: u32 = 50;
@@ -26,6 +31,12 @@ unsafe extern "C" fn write(entry: *mut c_void) {
     entry.log.0.lock().unwrap().push(entry.number);
 }
 
+fn disorder(driver: &Driver, seed: u64) {
+    if let Some(client) = driver.client {
+        client.schedule(seed, Duration::from_micros(20));
+    }
+}
+
 /// Runs the body on many threads, on which the context is current.
 fn on_threads(driver: &Driver, body: impl Fn(usize) + Sync) {
     let context = driver.context.addr();
@@ -40,12 +51,10 @@ fn on_threads(driver: &Driver, body: impl Fn(usize) + Sync) {
     });
 }
 
-#[test]
-fn each_stream_keeps_its_order() {
-    let driver = driver();
+fn each_stream_keeps_its_order(driver: &Driver) {
     for seed in 0..2 {
-        driver.client.schedule(seed, Duration::from_micros(20));
-        on_threads(&driver, |_| {
+        disorder(driver, seed);
+        on_threads(driver, |_| {
             let (stream, log) = (stream(), Log(Mutex::default()));
             for number in 0..LAUNCHES {
                 let entry = Box::into_raw(Box::new(Entry { log: &log, number }));
@@ -59,11 +68,9 @@ fn each_stream_keeps_its_order() {
     }
 }
 
-#[test]
-fn all_may_use_one_stream() {
-    let driver = driver();
+fn all_may_use_one_stream(driver: &Driver) {
     let (stream, counter) = (stream().addr(), AtomicU32::new(0));
-    on_threads(&driver, |_| {
+    on_threads(driver, |_| {
         let stream = std::ptr::without_provenance_mut(stream);
         for _ in 0..LAUNCHES {
             ok!(cuLaunchHostFunc(stream, Some(count), pointer(&counter)));
@@ -73,11 +80,9 @@ fn all_may_use_one_stream() {
     assert_eq!(counter.load(Ordering::SeqCst), LAUNCHES * u32::try_from(THREADS).unwrap());
 }
 
-#[test]
-fn all_may_capture_and_replay() {
-    let driver = driver();
-    driver.client.schedule(1, Duration::from_micros(20));
-    on_threads(&driver, |_| {
+fn all_may_capture_and_replay(driver: &Driver) {
+    disorder(driver, 1);
+    on_threads(driver, |_| {
         let (stream, counter) = (stream(), AtomicU32::new(0));
         begin_capture(stream);
         ok!(cuLaunchHostFunc(stream, Some(count), pointer(&counter)));
