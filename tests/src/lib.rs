@@ -2,6 +2,7 @@
 
 mod check;
 pub mod children;
+mod disorder;
 mod libraries;
 mod machine;
 mod memory;
@@ -9,7 +10,7 @@ mod watch;
 
 use std::path::Path;
 
-pub use check::{check, equal, trial_with};
+pub use check::{check, equal, trial_on, trial_with};
 pub use libraries::{DRIVERS, Driver, STUB, stub};
 pub use machine::Machine;
 pub use memory::{Pinned, Words};

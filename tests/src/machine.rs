@@ -7,9 +7,9 @@ use cuda_hostfn::{Context, CudaVersion, Device, Error, Kernel, Module, Result, S
 use libtest_mimic::Failed;
 use simulated_driver_client::{Client, Version};
 
-use crate::{Pinned, Words};
+use crate::{Pinned, Words, disorder};
 
-/// Names the CUDA version to simulate where there is no driver.
+/// Names the CUDA version to simulate, wherever there is a driver or none.
 const SIMULATED: &str = "CUDA_TESTS_SIMULATED";
 
 /// A device with its context and a kernel that fills words.
@@ -28,22 +28,34 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// That of the machine, or a simulated one if there is no driver: of the version that `CUDA_TESTS_SIMULATED` names,
-    /// or else of this one.
+    /// That of the machine, or a simulated one of this version if there is no driver. `CUDA_TESTS_SIMULATED`, which names
+    /// a version, and `CUDA_TESTS_SEED`, which asks for disorder, have one simulated in any case.
     ///
     /// # Errors
     ///
     /// Why there is none, in words.
+    ///
+    /// # Panics
+    ///
+    /// If one of these variables is set and wrong: a suite must not look as if there were only no driver.
     pub fn find(simulated: Version) -> Result<Self, String> {
-        match Self::open() {
-            Err(Error::NoDriver(_)) if env::var_os(driver::OVERRIDE).is_none() => {
-                let version = env::var(SIMULATED).map_or(Ok(simulated), |version| version.parse())?;
-                simulated_driver_client::load(version).map_err(|error| error.to_string())?;
-                Self::open()
-            }
-            result => result,
+        let seed = disorder::seed();
+        let version = env::var(SIMULATED)
+            .ok()
+            .map(|text| text.parse().unwrap_or_else(|why| panic!("{SIMULATED} is {text:?}: {why}")));
+        if seed.is_some() || version.is_some() {
+            return Self::simulate(version.unwrap_or(simulated), seed);
         }
-        .map_err(|error| error.to_string())
+        match Self::open() {
+            Err(Error::NoDriver(_)) if env::var_os(driver::OVERRIDE).is_none() => Self::simulate(simulated, None),
+            result => result.map_err(|error| error.to_string()),
+        }
+    }
+
+    fn simulate(version: Version, seed: Option<u64>) -> Result<Self, String> {
+        simulated_driver_client::load(version).map_err(|error| error.to_string())?;
+        seed.into_iter().for_each(disorder::begin);
+        Self::open().map_err(|error| error.to_string())
     }
 
     fn open() -> Result<Self> {
@@ -102,6 +114,10 @@ impl Machine {
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.device.name().unwrap_or_else(|error| error.to_string());
-        write!(f, "{name}, driver for CUDA {}, header of {}", self.driver, sys::CUDA_VERSION)
+        write!(f, "{name}, driver for CUDA {}, header of {}", self.driver, sys::CUDA_VERSION)?;
+        match disorder::seed() {
+            Some(seed) => write!(f, ", in the disorder of seed {seed}"),
+            None => Ok(()),
+        }
     }
 }

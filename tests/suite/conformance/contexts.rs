@@ -17,8 +17,8 @@ use crate::raw::{
 
 trials! {
     a_thread_without_a_context_can_use_a_stream_but_make_nothing,
-    a_thread_without_a_context_reads_and_sets_attributes,
-    a_thread_without_a_context_can_build_and_launch_graphs,
+    a_thread_without_a_context_reads_attributes_and_sets_none,
+    a_thread_without_a_context_can_capture_and_launch_graphs,
     priorities_are_kept_within_the_range_of_the_device,
     a_reset_primary_context_is_gone_until_it_is_retained,
 }
@@ -72,7 +72,7 @@ fn a_thread_without_a_context_can_use_a_stream_but_make_nothing(driver: &Driver)
     assert_eq!(read(word), 7);
 }
 
-fn a_thread_without_a_context_reads_and_sets_attributes(_: &Driver) {
+fn a_thread_without_a_context_reads_attributes_and_sets_none(_: &Driver) {
     let sent = Sent((stream(), made!(cuStreamCreate(0))));
     elsewhere(move || {
         let (non_blocking, blocking) = sent.get();
@@ -85,7 +85,8 @@ fn a_thread_without_a_context_reads_and_sets_attributes(_: &Driver) {
                     // SAFETY: `pad` spans the whole union, which is initialised.
                     unsafe { value.pad[0] = 2 };
                 }
-                ok!(cuStreamSetAttribute(stream, id, &raw const value));
+                let set = call!(cuStreamSetAttribute(stream, id, &raw const value));
+                assert_eq!(set, CUresult::CUDA_ERROR_INVALID_VALUE, "{id:?}");
             }
         }
         let mut value = CUlaunchAttributeValue { pad: [0; 64] };
@@ -96,8 +97,8 @@ fn a_thread_without_a_context_reads_and_sets_attributes(_: &Driver) {
     });
 }
 
-fn a_thread_without_a_context_can_build_and_launch_graphs(_: &Driver) {
-    let (sent, counter) = (Sent(stream()), &AtomicU32::new(0));
+fn a_thread_without_a_context_can_capture_and_launch_graphs(driver: &Driver) {
+    let (sent, context, counter) = (Sent(stream()), Sent(driver.context), &AtomicU32::new(0));
     elsewhere(move || {
         let stream = sent.get();
         let mut status = CUstreamCaptureStatus(99);
@@ -105,7 +106,9 @@ fn a_thread_without_a_context_can_build_and_launch_graphs(_: &Driver) {
         begin_capture(stream);
         ok!(cuLaunchHostFunc(stream, Some(count), pointer(counter)));
         let graph = end_capture(stream);
+        ok!(cuCtxSetCurrent(context.get()));
         let exec = instantiate(graph);
+        ok!(cuCtxSetCurrent(ptr::null_mut()));
         ok!(cuGraphLaunch(exec, stream));
         ok!(cuStreamSynchronize(stream));
         ok!(cuGraphExecDestroy(exec));

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use simulated_driver_client::Version;
-use tests::{Machine, trial_with};
+use tests::{Machine, trial_on};
 
 /// Where there is no driver.
 const SIMULATED: Version = Version::V13_0;
@@ -28,9 +28,7 @@ fn main() -> ExitCode {
         false => Ok(machine),
     });
     let rows = [handles::TRIALS, streams::TRIALS, launches::TRIALS, nodes::TRIALS, field::TRIALS].concat();
-    let trial = |machine: &Result<Machine, String>, name: &str, run: Run| {
-        trial_with(name, machine.clone(), move |machine| run(&machine))
-    };
+    let trial = |machine: &Result<Machine, String>, name: &str, run: Run| trial_on(name, machine.clone(), run);
     let mut trials: Vec<Trial> = rows.into_iter().map(|(name, run)| trial(&machine, name, run)).collect();
     let compiled = handles::COMPILER_TRIALS.iter().chain(field::COMPILER_TRIALS);
     trials.extend(compiled.map(|(name, run)| trial(&compiler, name, *run)));

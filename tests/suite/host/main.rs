@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use simulated_driver_client::Version;
-use tests::{Machine, children, trial_with};
+use tests::{Machine, children, trial_on};
 
 /// Where there is no driver.
 const SIMULATED: Version = Version::V13_2;
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         field::TRIALS,
     ]
     .concat();
-    let trials = rows.into_iter().map(|(name, run)| trial_with(name, machine.clone(), move |machine| run(&machine)));
+    let trials = rows.into_iter().map(|(name, run)| trial_on(name, machine.clone(), run));
     let mut trials: Vec<Trial> = trials.collect();
     trials.extend(faults::trials(&machine));
     // Counters, handlers and the queue are the process's: what one trial leaves is not another's to find.

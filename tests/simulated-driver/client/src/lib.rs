@@ -42,6 +42,15 @@ pub fn library(version: Version) -> Result<PathBuf, LibraryError> {
     library::of(version)
 }
 
+/// Every name that some version has, and the first version that does as a number such as 12040; 0 if all have it.
+///
+/// # Errors
+///
+/// As [`library`].
+pub fn names() -> Result<Vec<(String, i32)>, LibraryError> {
+    library::names()
+}
+
 /// Loads the simulated driver of a version, as this process's driver. Before the first call into CUDA.
 ///
 /// # Errors

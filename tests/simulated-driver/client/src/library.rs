@@ -69,6 +69,14 @@ fn built() -> Result<PathBuf, Error> {
     found.ok_or(Error::NotBuilt { name: NAME, looked_in })
 }
 
+/// Every name that some version has, and the number of the first that does; 0 if all have it.
+pub(crate) fn names() -> Result<Vec<(String, i32)>, Error> {
+    let built = built()?;
+    let bytes = fs::read(&built).map_err(|error| Error::File { file: built.clone(), error })?;
+    let symbols = symbols(&bytes).map_err(|error| Error::Unusable { file: built, problem: error.to_string() })?;
+    Ok(symbols.iter().filter_map(|symbol| since(&symbol.name)).map(|(since, name)| (name.to_owned(), since)).collect())
+}
+
 fn made(version: Version) -> Result<PathBuf, Error> {
     let built = built()?;
     let folder = built.with_file_name("simulated-driver").join(version.to_string());
@@ -98,7 +106,8 @@ fn restrict(bytes: &mut [u8], version: Version) -> Result<(), String> {
     let number = symbols.iter().find(|symbol| symbol.name == VERSION).ok_or("it does not say its version")?;
     let place = bytes.get_mut(number.value_at..number.value_at + 4).ok_or("its version is not in the file")?;
     place.copy_from_slice(&version.number().to_ne_bytes());
-    for name in symbols.iter().filter_map(|symbol| newer(&symbol.name, version)) {
+    let since = symbols.iter().filter_map(|symbol| since(&symbol.name));
+    for (_, name) in since.filter(|(since, _)| *since > version.number()) {
         let symbol = symbols.iter().find(|symbol| symbol.name == name).ok_or_else(|| format!("it has no {name}"))?;
         let undefined = symbol.entry_at + VALUE..symbol.entry_at + VALUE + 8;
         bytes.get_mut(undefined).ok_or("its symbols are not in the file")?.fill(0);
@@ -107,10 +116,10 @@ fn restrict(bytes: &mut [u8], version: Version) -> Result<(), String> {
     Ok(())
 }
 
-/// The name of which a symbol says that it is newer than a version.
-fn newer(symbol: &str, version: Version) -> Option<&str> {
+/// What a symbol says of another one: since when it is there, and its name.
+fn since(symbol: &str) -> Option<(i32, &str)> {
     let (since, name) = symbol.strip_prefix(SINCE)?.split_once('_')?;
-    (since.parse::<i32>().ok()? > version.number()).then_some(name)
+    Some((since.parse().ok()?, name))
 }
 
 /// Where a symbol's entry has its value, and the section that defines it.
