@@ -195,4 +195,13 @@ mod tests {
         assert!(error.starts_with("the driver has no cuLaunchKernelEx"), "{error}");
         assert!(error.contains(", which came with CUDA 11.8"), "{error}");
     }
+
+    #[test]
+    fn what_lies_behind_an_error_is_its_source() {
+        let fault = check("cuStreamQuery", CUresult::CUDA_ERROR_NOT_READY).unwrap_err();
+        let text = fault.to_string();
+        let lost = Error::Lost(fault.into());
+        assert_eq!(lost.source().unwrap().to_string(), text);
+        assert!(Error::Capturing.source().is_none());
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cuda_hostfn::sys::CUresult;
-use cuda_hostfn::{CaptureMode, CaptureStatus, Event, Graph, Module, Stream, host};
+use cuda_hostfn::{CaptureMode, CaptureStatus, Error, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
 use simulated_driver_client::{Client, Kind, When};
 use tests::{Drops, Machine, check, equal, soon, touch, trial_with};
@@ -22,6 +22,7 @@ const TRIALS: &[(&str, Run)] = &[
     ("faults: order among streams in disorder", disorder),
     ("faults: a host function that the driver calls twice runs once", twice),
     ("faults: what fails while handles are dropped is not told to the next call", destructors),
+    ("faults: a function that answers like one that is absent is not said to be", absent),
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
@@ -163,4 +164,14 @@ fn destructors(machine: &Machine, driver: Client) -> Result<(), Failed> {
         context.synchronize()?;
     }
     Ok(())
+}
+
+/// `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND` is also what the loader answers for a function that the driver lacks.
+fn absent(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let code = CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
+    driver.fail("cuCtxSynchronize", 1, code, When::Before);
+    match machine.context.synchronize() {
+        Err(Error::Driver(error)) => equal("code", &error.code(), &code),
+        other => Err(format!("{other:?}").into()),
+    }
 }
