@@ -174,3 +174,22 @@ impl StdError for DriverError {}
 impl StdError for MissingFunction {}
 impl StdError for InvalidArgument {}
 impl StdError for UnknownValue {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_told_with_its_field() {
+        let error = InvalidArgument { field: "grid.x", rule: "0 is no size".to_owned() };
+        assert_eq!((error.field(), error.rule()), ("grid.x", "0 is no size"));
+        assert_eq!(error.to_string(), "grid.x: 0 is no size");
+    }
+
+    #[test]
+    fn an_unknown_value_is_told_with_its_type() {
+        let error = UnknownValue { what: "SynchronizationPolicy", raw: -7 };
+        assert_eq!((error.what(), error.raw()), ("SynchronizationPolicy", -7));
+        assert!(error.to_string().starts_with("the driver answered -7 for SynchronizationPolicy"), "{error}");
+    }
+}

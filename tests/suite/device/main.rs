@@ -1,5 +1,6 @@
 //! What cuda-hostfn promises, on the machine's device, or else on the simulated one.
 
+mod errors;
 mod expect;
 mod field;
 mod handles;
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
         true => Err("the simulated driver has no compiler".to_owned()),
         false => Ok(machine),
     });
-    let rows = [handles::TRIALS, streams::TRIALS, launches::TRIALS, nodes::TRIALS, field::TRIALS].concat();
+    let rows =
+        [handles::TRIALS, streams::TRIALS, launches::TRIALS, nodes::TRIALS, errors::TRIALS, field::TRIALS].concat();
     let trial = |machine: &Result<Machine, String>, name: &str, run: Run| trial_on(name, machine.clone(), run);
     let mut trials: Vec<Trial> = rows.into_iter().map(|(name, run)| trial(&machine, name, run)).collect();
     let compiled = handles::COMPILER_TRIALS.iter().chain(field::COMPILER_TRIALS);
