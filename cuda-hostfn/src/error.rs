@@ -181,7 +181,9 @@ mod tests {
     #[test]
     fn the_compilers_log_is_shown() {
         let error = check("cuModuleLoadDataEx", CUresult::CUDA_ERROR_INVALID_PTX).unwrap_err();
-        assert!(error.clone().with_log("ptxas: line 3\n").to_string().ends_with("\nptxas: line 3"));
+        let logged = error.clone().with_log("ptxas: line 3\n");
+        assert!(logged.to_string().ends_with("\nptxas: line 3"));
+        assert!(matches!(logged, Error::Driver(error) if error.log() == Some("ptxas: line 3")));
         assert!(matches!(error.with_log("\n"), Error::Driver(error) if error.log().is_none()));
     }
 

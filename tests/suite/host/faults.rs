@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use cuda_hostfn::attribute::SynchronizationPolicy;
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{CaptureMode, CaptureStatus, Error, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
@@ -23,6 +24,7 @@ const TRIALS: &[(&str, Run)] = &[
     ("faults: a host function that the driver calls twice runs once", twice),
     ("faults: what fails while handles are dropped is not told to the next call", destructors),
     ("faults: a function that answers like one that is absent is not said to be", absent),
+    ("faults: an attribute whose reading is refused is not supported, and another failure is one", supports),
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
@@ -174,4 +176,15 @@ fn absent(machine: &Machine, driver: Client) -> Result<(), Failed> {
         Err(Error::Driver(error)) => equal("code", &error.code(), &code),
         other => Err(format!("{other:?}").into()),
     }
+}
+
+fn supports(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let supported = || stream.supports::<SynchronizationPolicy>();
+    equal("as it is", &supported()?, &true)?;
+    driver.fail("cuStreamGetAttribute", 1, CUresult::CUDA_ERROR_INVALID_VALUE, When::Before);
+    equal("refused", &supported()?, &false)?;
+    let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+    driver.fail("cuStreamGetAttribute", 1, code, When::Before);
+    equal("failed", &supported().map_err(|error| error.code()), &Err(Some(code)))
 }
