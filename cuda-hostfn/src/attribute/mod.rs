@@ -123,10 +123,10 @@ mod tests {
 
     #[test]
     fn only_a_refusal_of_the_attribute_means_that_it_is_unknown() {
-        let answer = |code| check("cuStreamGetAttribute", code).map(|()| AttributeValue::from_bytes(&[]).unwrap());
-        assert!(is_known(answer(CUresult::CUDA_SUCCESS)).unwrap());
-        assert!(!is_known(answer(CUresult::CUDA_ERROR_INVALID_VALUE)).unwrap());
-        let error = is_known(answer(CUresult::CUDA_ERROR_INVALID_HANDLE)).unwrap_err();
+        let refused = |code| Err(check("cuStreamGetAttribute", code).unwrap_err());
+        assert!(is_known(Ok(AttributeValue::ZERO)).unwrap());
+        assert!(!is_known(refused(CUresult::CUDA_ERROR_INVALID_VALUE)).unwrap());
+        let error = is_known(refused(CUresult::CUDA_ERROR_INVALID_HANDLE)).unwrap_err();
         assert_eq!(error.code(), Some(CUresult::CUDA_ERROR_INVALID_HANDLE));
     }
 }
