@@ -48,6 +48,9 @@ const VERSION: &str = "simulated_driver_version";
 /// Followed by a version and a name: since when the library has that name.
 const SINCE: &str = "simulated_driver_since_";
 
+/// The folder below the library that cargo built, for the copies.
+const COPIES: &str = "simulated-driver";
+
 /// The library of a version, made if it is not there or not of the library that cargo built.
 pub(crate) fn of(version: Version) -> Result<PathBuf, Error> {
     // Another build may be linking it just now.
@@ -60,42 +63,52 @@ pub(crate) fn of(version: Version) -> Result<PathBuf, Error> {
     made(version)
 }
 
-/// The library that cargo built. It puts those that are depended on into the folder `deps` of a profile, where test
-/// programs are; examples and other programs are beside that folder or in another one beside it.
-fn built() -> Result<PathBuf, Error> {
-    let program = std::env::current_exe().map_err(|error| Error::File { file: "the running program".into(), error })?;
-    let looked_in: Vec<PathBuf> = program.ancestors().skip(1).take(2).map(|folder| folder.join("deps")).collect();
-    let found = looked_in.iter().map(|folder| folder.join(NAME)).find(|file| file.is_file());
-    found.ok_or(Error::NotBuilt { name: NAME, looked_in })
-}
-
 /// Every name that some version has, and the number of the first that does; 0 if all have it.
 pub(crate) fn names() -> Result<Vec<(String, i32)>, Error> {
-    let built = built()?;
-    let bytes = fs::read(&built).map_err(|error| Error::File { file: built.clone(), error })?;
-    let symbols = symbols(&bytes).map_err(|error| Error::Unusable { file: built, problem: error.to_string() })?;
+    // Every copy says it of all names.
+    let file = of(Version::default())?;
+    let bytes = fs::read(&file).map_err(|error| Error::File { file: file.clone(), error })?;
+    let symbols = symbols(&bytes).map_err(|error| Error::Unusable { file, problem: error.to_string() })?;
     Ok(symbols.iter().filter_map(|symbol| since(&symbol.name)).map(|(since, name)| (name.to_owned(), since)).collect())
 }
 
+/// Where cargo puts a library that is depended on: the folder `deps` of a profile, where test programs are; examples and
+/// other programs are beside that folder or in another one beside it.
+fn folder() -> Result<PathBuf, Error> {
+    let program = std::env::current_exe().map_err(|error| Error::File { file: "the running program".into(), error })?;
+    let looked_in: Vec<PathBuf> = program.ancestors().skip(1).take(2).map(|folder| folder.join("deps")).collect();
+    let found = looked_in.iter().find(|folder| folder.join(NAME).is_file() || folder.join(COPIES).is_dir());
+    found.cloned().ok_or(Error::NotBuilt { name: NAME, looked_in })
+}
+
 fn made(version: Version) -> Result<PathBuf, Error> {
-    let built = built()?;
-    let folder = built.with_file_name("simulated-driver").join(version.to_string());
+    let built = folder()?.join(NAME);
+    let folder = built.with_file_name(COPIES).join(version.to_string());
     let library = folder.join("libcuda.so.1");
     let at = |file: &Path, error| Error::File { file: file.to_owned(), error };
     let modified = |file: &Path| fs::metadata(file).and_then(|metadata| metadata.modified());
+    let time = match modified(&built) {
+        // Another build makes it anew: the copy is of the build that this program comes from.
+        Err(_) if library.is_file() => return Ok(library),
+        time => time.map_err(|error| at(&built, error))?,
+    };
     // A copy has the time of what it was made of.
-    let time = modified(&built).map_err(|error| at(&built, error))?;
-    if !modified(&library).is_ok_and(|of_copy| of_copy == time) {
-        let mut bytes = fs::read(&built).map_err(|error| at(&built, error))?;
-        restrict(&mut bytes, version).map_err(|problem| Error::Unusable { file: built.clone(), problem })?;
-        fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
-        // Several programs may do this at once; each puts a whole file in place.
-        let unfinished = folder.join(format!("unfinished.{}", process::id()));
-        let written = fs::write(&unfinished, bytes)
-            .and_then(|()| fs::File::options().append(true).open(&unfinished)?.set_modified(time));
-        written.map_err(|error| at(&unfinished, error))?;
-        fs::rename(&unfinished, &library).map_err(|error| at(&library, error))?;
+    if modified(&library).is_ok_and(|of_copy| of_copy == time) {
+        return Ok(library);
     }
+    let mut bytes = fs::read(&built).map_err(|error| at(&built, error))?;
+    let unusable = |problem| Error::Unusable { file: built.clone(), problem };
+    restrict(&mut bytes, version).map_err(unusable)?;
+    if !modified(&built).is_ok_and(|now| now == time) {
+        return Err(unusable("it is being built anew".to_owned()));
+    }
+    fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
+    // Several programs may do this at once; each puts a whole file in place.
+    let unfinished = folder.join(format!("unfinished.{}", process::id()));
+    let written = fs::write(&unfinished, bytes)
+        .and_then(|()| fs::File::options().append(true).open(&unfinished)?.set_modified(time));
+    written.map_err(|error| at(&unfinished, error))?;
+    fs::rename(&unfinished, &library).map_err(|error| at(&library, error))?;
     Ok(library)
 }
 
