@@ -181,7 +181,9 @@ mod tests {
     #[test]
     fn the_compilers_log_is_shown() {
         let error = check("cuModuleLoadDataEx", CUresult::CUDA_ERROR_INVALID_PTX).unwrap_err();
-        assert!(error.clone().with_log("ptxas: line 3\n").to_string().ends_with("\nptxas: line 3"));
+        let logged = error.clone().with_log("ptxas: line 3\n");
+        assert!(logged.to_string().ends_with("\nptxas: line 3"));
+        assert!(matches!(logged, Error::Driver(error) if error.log() == Some("ptxas: line 3")));
         assert!(matches!(error.with_log("\n"), Error::Driver(error) if error.log().is_none()));
     }
 
@@ -194,5 +196,14 @@ mod tests {
         // Between the two, the name that was looked for, where it is another.
         assert!(error.starts_with("the driver has no cuLaunchKernelEx"), "{error}");
         assert!(error.contains(", which came with CUDA 11.8"), "{error}");
+    }
+
+    #[test]
+    fn what_lies_behind_an_error_is_its_source() {
+        let fault = check("cuStreamQuery", CUresult::CUDA_ERROR_NOT_READY).unwrap_err();
+        let text = fault.to_string();
+        let lost = Error::Lost(fault.into());
+        assert_eq!(lost.source().unwrap().to_string(), text);
+        assert!(Error::Capturing.source().is_none());
     }
 }

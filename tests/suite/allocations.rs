@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use cuda_hostfn::attribute::{Cooperative, ProgrammaticStreamSerialization, SynchronizationPolicy};
 use cuda_hostfn::{Context, Device, Error, Kernel, LaunchConfig, Module, Priority, Result, Stream, host};
 use libtest_mimic::{Arguments, Failed};
-use simulated_driver::{Version, client};
+use simulated_driver_client::{self as client, Version};
 use tests::{check, trial_with};
 
 struct Counting;

@@ -2,7 +2,7 @@
 //! asked by a child: this executable, started again with `ASK` set.
 
 use std::env;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{fs, ptr};
@@ -65,6 +65,13 @@ fn on_driver(&driver: &Driver) -> Vec<Trial> {
             let expected = HISTORY.map(|(name, there)| format!("{}={}", name.to_string_lossy(), there[column]));
             expect(&answer, &expected.each_ref().map(String::as_str))
         }),
+        trial("has of the names that are simulated those of its age", |driver, library| {
+            let names = simulated_driver_client::names()?;
+            let expected: Vec<_> =
+                names.iter().filter(|(_, since)| *since <= driver.cuda).map(|(name, _)| &**name).collect();
+            check(expected.len() > 100, || format!("only {} names", expected.len()))?;
+            expect(&ask("simulated", Some(library))?, &expected)
+        }),
         trial("a function answers itself, or with the documented code if it is absent", |driver, library| {
             let absent = driver.cuda < 11080;
             let code = if absent { "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND" } else { "CUDA_ERROR_INVALID_VALUE" };
@@ -121,6 +128,14 @@ fn answer(question: &str) {
         ("history", _) => {
             for (name, _) in HISTORY {
                 println!("{}={}", name.to_string_lossy(), driver::symbol(name).is_some());
+            }
+        }
+        ("simulated", _) => {
+            for (name, _) in simulated_driver_client::names().expect("the library is built beside its tests") {
+                let symbol = CString::new(name).expect("a symbol's name");
+                if driver::symbol(&symbol).is_some() {
+                    println!("{}", symbol.to_string_lossy());
+                }
             }
         }
         ("call", "cuLaunchKernelEx") => {

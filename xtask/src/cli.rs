@@ -48,14 +48,16 @@ into .cuda/downloads/.
 const TEST_HELP: &str = "\
 cargo xtask test: run the whole suite, all that this machine can run, and say what it could not
 
-Usage: cargo xtask test [--all-cuda]
+Usage: cargo xtask test [--all-cuda] [--valgrind]
 
 Provisions the headers of six CUDA versions, libclang, and the user-space libraries of three old drivers (about 45 MB, not
-installed), and builds and tests with each header. Suites for a device run on the machine's GPU, or on a simulated driver.
+installed), and builds and tests with each header. Suites for a device run on the machine's GPU,
+or on a simulated driver, and in the disorder of three seeds on that one.
 For less: `cargo test -p cuda-sys`, `cargo test -p cuda-hostfn`, `cargo test -p tests --test device`.
 
 Options:
       --all-cuda   With every supported header
+      --valgrind   The suites on devices once more, under valgrind's memcheck, on the simulated driver
   -h, --help       Print this
 ";
 

@@ -115,3 +115,18 @@ pub(crate) fn is_known(answer: Result<AttributeValue>) -> Result<bool> {
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::check;
+
+    #[test]
+    fn only_a_refusal_of_the_attribute_means_that_it_is_unknown() {
+        let refused = |code| Err(check("cuStreamGetAttribute", code).unwrap_err());
+        assert!(is_known(Ok(AttributeValue::ZERO)).unwrap());
+        assert!(!is_known(refused(CUresult::CUDA_ERROR_INVALID_VALUE)).unwrap());
+        let error = is_known(refused(CUresult::CUDA_ERROR_INVALID_HANDLE)).unwrap_err();
+        assert_eq!(error.code(), Some(CUresult::CUDA_ERROR_INVALID_HANDLE));
+    }
+}

@@ -174,3 +174,43 @@ impl StdError for DriverError {}
 impl StdError for MissingFunction {}
 impl StdError for InvalidArgument {}
 impl StdError for UnknownValue {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_text_that_the_driver_gave_is_one() {
+        let answer = |code, given: *const c_char| {
+            text(|string| {
+                // SAFETY: `text` passes a pointer to its own variable.
+                unsafe { *string = given };
+                code
+            })
+        };
+        assert_eq!(answer(CUresult::CUDA_SUCCESS, c"a text".as_ptr()), Some("a text"));
+        assert_eq!(answer(CUresult::CUDA_SUCCESS, ptr::null()), None);
+        assert_eq!(answer(CUresult::CUDA_ERROR_INVALID_VALUE, c"a text".as_ptr()), None);
+    }
+
+    #[test]
+    fn a_missing_function_is_told_with_the_name_that_was_looked_for() {
+        let text = |function| MissingFunction { function }.to_string();
+        assert!(text("cuMemAlloc").starts_with("the driver has no cuMemAlloc (looked for as cuMemAlloc_v2)"));
+        assert!(!text("cuInit").contains("looked for as"));
+    }
+
+    #[test]
+    fn a_rule_is_told_with_its_field() {
+        let error = InvalidArgument { field: "grid.x", rule: "0 is no size".to_owned() };
+        assert_eq!((error.field(), error.rule()), ("grid.x", "0 is no size"));
+        assert_eq!(error.to_string(), "grid.x: 0 is no size");
+    }
+
+    #[test]
+    fn an_unknown_value_is_told_with_its_type() {
+        let error = UnknownValue { what: "SynchronizationPolicy", raw: -7 };
+        assert_eq!((error.what(), error.raw()), ("SynchronizationPolicy", -7));
+        assert!(error.to_string().starts_with("the driver answered -7 for SynchronizationPolicy"), "{error}");
+    }
+}

@@ -125,5 +125,7 @@ mod tests {
         // SAFETY: it goes to no driver.
         let raw = unsafe { RawAttribute::new(4, pairs.encode()) };
         assert!(lower(&LaunchConfig::new(15, 1).attribute(raw)).is_ok());
+        // Beside one that this crate judges, a raw one leaves both to the driver.
+        assert!(lower(&LaunchConfig::new(15, 1).attribute(pairs).attribute(raw)).is_ok());
     }
 }

@@ -16,7 +16,7 @@ mod paths;
 mod referee;
 
 use cuda_hostfn::sys::driver;
-use simulated_driver::{Version, client};
+use simulated_driver_client::{self as client, Version};
 
 /// Answers rounds instead of asking.
 const SERVE: &str = "--serve";

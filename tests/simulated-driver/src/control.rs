@@ -1,44 +1,36 @@
-//! Commands and counters, as text. [`crate::client`] has the same as functions.
+//! Does what suites say, and counts what they ask for.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cuda_sys::CUresult;
+use simulated_driver_client::protocol::{Command, Counter, Kind};
 
 use crate::exports;
-use crate::faults::{Faults, When};
-use crate::memory::Kind;
+use crate::faults::Faults;
+use crate::memory;
 use crate::state::{self, lock};
 use crate::worker;
 
-/// Does what a command says; `None` if it says nothing that is known.
-pub(crate) fn command(text: &str) -> Option<()> {
-    let words: Vec<&str> = text.split_whitespace().collect();
+/// Does what a command says; `None` if it cannot be done.
+pub(crate) fn command(command: Command) -> Option<()> {
     let mut state = lock();
-    match words[..] {
-        ["fail", function, nth, code, when] if is_exported(function) => {
-            let when = match when {
-                "before" => When::Before,
-                "after" => When::After,
-                _ => return None,
-            };
-            state.faults.fail(function, nth.parse().ok()?, CUresult(code.parse().ok()?), when);
+    match command {
+        Command::Fail { function, nth, code, when } => {
+            exported(&function)?;
+            state.faults.fail(&function, nth, CUresult(code), when);
         }
-        ["host-function", nth, "runs", times] => state.faults.run_host_function(nth.parse().ok()?, times.parse().ok()?),
-        ["schedule", seed, microseconds] => {
-            state.faults.schedule(seed.parse().ok()?, Duration::from_micros(microseconds.parse().ok()?));
-        }
-        ["notice-fault-after", enqueued] => state.faults.notice_after(enqueued.parse().ok()?),
-        ["fault", code] => {
+        Command::RunHostFunction { nth, times } => state.faults.run_host_function(nth, times),
+        Command::Schedule { seed, delay } => state.faults.schedule(seed, delay),
+        Command::Fault { code } => {
             let context = state.primary.handle;
-            worker::fault(&mut state, context, CUresult(code.parse().ok()?));
+            worker::fault(&mut state, context, CUresult(code));
         }
-        ["notice-fault-delay", milliseconds] => {
-            state.faults.notice_delay = Duration::from_millis(milliseconds.parse().ok()?);
-        }
-        ["enqueue-waits"] => state.faults.enqueue_waits = true,
-        ["calm"] => state.faults = Faults::NONE,
-        ["settle", milliseconds] => {
-            let deadline = Instant::now() + Duration::from_millis(milliseconds.parse().ok()?);
+        Command::NoticeFaultAfter { enqueued } => state.faults.notice_after(enqueued),
+        Command::DelayNoticeOfFault { delay } => state.faults.notice_delay = delay,
+        Command::LetEnqueueingWait => state.faults.enqueue_waits = true,
+        Command::Calm => state.faults = Faults::NONE,
+        Command::Settle { longest } => {
+            let deadline = Instant::now() + longest;
             while !state.is_idle() {
                 if Instant::now() >= deadline {
                     return None;
@@ -46,41 +38,46 @@ pub(crate) fn command(text: &str) -> Option<()> {
                 state::wait_until(&mut state, deadline);
             }
         }
-        _ => return None,
     }
     state.changed();
     Some(())
 }
 
-/// Whether a name is one of ours, so that a misspelt one is found out.
-fn is_exported(function: &str) -> bool {
-    exports::names().any(|name| name.name == function)
+/// Only names of ours, so that a misspelt one is found out.
+fn exported(function: &str) -> Option<()> {
+    exports::names().any(|name| name == function).then_some(())
 }
 
 /// A counter's value; `None` if there is none of that name.
-pub(crate) fn counter(name: &str) -> Option<u64> {
+pub(crate) fn counter(counter: Counter) -> Option<u64> {
     let state = lock();
-    if let Some(function) = name.strip_prefix("calls.") {
-        return is_exported(function).then(|| state.calls.get(function).copied().unwrap_or(0));
-    }
-    let of_size = |size: usize| size as u64;
-    Some(match name {
-        "contexts" => of_size(state.contexts.values().filter(|context| !context.destroyed).count()),
-        "primary-references" => state.primary.references.into(),
-        "streams" => of_size(state.streams.values().filter(|stream| stream.is_of_program()).count()),
-        "events" => of_size(state.events.len()),
-        "modules" => of_size(state.modules.len()),
-        "graphs" => of_size(state.graphs.values().filter(|graph| !graph.is_child && !graph.is_capturing).count()),
-        "executable-graphs" => of_size(state.execs.len()),
-        "captures" => of_size(state.captures.len()),
-        "user-objects" => of_size(state.user_objects.len()),
-        "device-allocations" => of_size(state.memory.count(Kind::Device)),
-        "host-allocations" => of_size(state.memory.count(Kind::PinnedHost)),
-        "host-registrations" => of_size(state.memory.count(Kind::RegisteredHost)),
-        "pending" => of_size(state.streams.values().map(|stream| stream.queue.len()).sum()),
-        "spin-wait-host-functions" => state.spin_wait_host_functions,
-        "host-functions-run" => state.host_functions_run,
-        "destructors-run" => state.destructors_run,
-        _ => return None,
+    Some(match counter {
+        Counter::Alive(kind) => alive(&state, kind),
+        Counter::Calls { function } => {
+            exported(&function)?;
+            state.calls.get(&*function).copied().unwrap_or(0)
+        }
+        Counter::Pending => state.streams.values().map(|stream| stream.queue.len() as u64).sum(),
+        Counter::SpinWaitHostFunctions => state.spin_wait_host_functions,
+        Counter::HostFunctionsRun => state.host_functions_run,
+        Counter::DestructorsRun => state.destructors_run,
     })
+}
+
+fn alive(state: &state::State, kind: Kind) -> u64 {
+    let count = match kind {
+        Kind::Contexts => state.contexts.values().filter(|context| !context.destroyed).count(),
+        Kind::PrimaryReferences => return state.primary.references.into(),
+        Kind::Streams => state.streams.values().filter(|stream| stream.is_of_program()).count(),
+        Kind::Events => state.events.len(),
+        Kind::Modules => state.modules.len(),
+        Kind::Graphs => state.graphs.values().filter(|graph| !graph.is_child && !graph.is_capturing).count(),
+        Kind::ExecutableGraphs => state.execs.len(),
+        Kind::Captures => state.captures.len(),
+        Kind::UserObjects => state.user_objects.len(),
+        Kind::DeviceAllocations => state.memory.count(memory::Kind::Device),
+        Kind::HostAllocations => state.memory.count(memory::Kind::PinnedHost),
+        Kind::HostRegistrations => state.memory.count(memory::Kind::RegisteredHost),
+    };
+    count as u64
 }

@@ -23,10 +23,8 @@ mod user_object;
 /// it has to be of the same type.
 macro_rules! exports {
     ($([$since:literal $class:ident $($word:ident)*] fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {
-        /// Every name, and the CUDA version that brought it.
-        pub(crate) const NAMES: &[crate::version::Name] = &[$(
-            crate::version::Name { name: stringify!($name), since: $since, suffix: $crate::exports::suffix!($($word)*) },
-        )*];
+        /// Every name.
+        pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
 
         $(const _: () = {
             #[allow(unused_imports, reason = "functions without a C type")]
@@ -36,17 +34,22 @@ macro_rules! exports {
             fn body($($argument: crate::argument::Argument<$type>),*) -> crate::abi::Result $body
 
             $crate::exports::symbol! {
-                [stringify!($name), $class, false, stringify!($name)] fn $name($($argument: $type),*)
+                [stringify!($name), $since, $class, false, stringify!($name)] fn $name($($argument: $type),*)
             }
-            $crate::exports::variants! { [$class $($word)*] fn $name($($argument: $type),*) }
+            $crate::exports::variants! { [$since $class $($word)*] fn $name($($argument: $type),*) }
             $crate::exports::compare! { [$($word)*] fn $name($($type),*) }
         };)*
     };
 }
 
-/// One symbol of the library.
+/// One symbol of the library, and beside it one whose name says since when it is there: by that, copies of the library
+/// for older versions are made.
 macro_rules! symbol {
-    ([$symbol:expr, $class:ident, $per_thread:literal, $counted:expr] fn $name:ident($($argument:ident: $type:ty),*)) => {
+    ([$symbol:expr, $since:literal, $class:ident, $per_thread:literal, $counted:expr]
+     fn $name:ident($($argument:ident: $type:ty),*)) => {
+        #[unsafe(export_name = concat!("simulated_driver_since_", $since, "_", $symbol))]
+        static SINCE: u8 = 0;
+
         #[allow(non_snake_case, reason = "CUDA's names")]
         #[unsafe(export_name = $symbol)]
         unsafe extern "C" fn $name($($argument: $type),*) -> cuda_sys::CUresult {
@@ -61,33 +64,23 @@ macro_rules! symbol {
 }
 
 macro_rules! variants {
-    ([$class:ident ptsz $($word:ident)*] fn $name:ident($($argument:ident: $type:ty),*)) => {
+    ([$since:literal $class:ident ptsz $($word:ident)*] fn $name:ident($($argument:ident: $type:ty),*)) => {
         const _: () = {
             $crate::exports::symbol! {
-                [concat!(stringify!($name), "_ptsz"), $class, true, stringify!($name)] fn $name($($argument: $type),*)
+                [concat!(stringify!($name), "_ptsz"), $since, $class, true, stringify!($name)]
+                fn $name($($argument: $type),*)
             }
         };
     };
-    ([$class:ident ptds $($word:ident)*] fn $name:ident($($argument:ident: $type:ty),*)) => {
+    ([$since:literal $class:ident ptds $($word:ident)*] fn $name:ident($($argument:ident: $type:ty),*)) => {
         const _: () = {
             $crate::exports::symbol! {
-                [concat!(stringify!($name), "_ptds"), $class, true, stringify!($name)] fn $name($($argument: $type),*)
+                [concat!(stringify!($name), "_ptds"), $since, $class, true, stringify!($name)]
+                fn $name($($argument: $type),*)
             }
         };
     };
     ($($rest:tt)*) => {};
-}
-
-macro_rules! suffix {
-    (ptsz $($word:ident)*) => {
-        Some("_ptsz")
-    };
-    (ptds $($word:ident)*) => {
-        Some("_ptds")
-    };
-    ($($word:ident)*) => {
-        None
-    };
 }
 
 /// Holds a function against cuda-sys's of the same name. Where the header has none, the inner import finds nothing, and
@@ -104,10 +97,10 @@ macro_rules! compare {
     };
 }
 
-use {compare, exports, suffix, symbol, variants};
+use {compare, exports, symbol, variants};
 
-/// Every name that the library exports.
-pub(crate) fn names() -> impl Iterator<Item = &'static crate::version::Name> {
+/// Every name that the library exports, without suffixes.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let files = [
         capture::NAMES,
         context::NAMES,
@@ -121,5 +114,5 @@ pub(crate) fn names() -> impl Iterator<Item = &'static crate::version::Name> {
         stream::NAMES,
         user_object::NAMES,
     ];
-    files.into_iter().flatten()
+    files.into_iter().flatten().copied()
 }

@@ -1,8 +1,9 @@
-//! Faults and disorder on demand. Tests ask for them through [`crate::client`].
+//! Faults and disorder on demand. Suites ask for them.
 
 use std::time::Duration;
 
 use cuda_sys::CUresult;
+use simulated_driver_client::When;
 
 /// What was asked for and has not happened yet.
 pub(crate) struct Faults {
@@ -23,15 +24,6 @@ struct Failure {
     nth: u64,
     code: CUresult,
     when: When,
-}
-
-/// Whether a call that is made to fail does its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// It does not.
-    Before,
-    /// It does, and then reports the failure all the same.
-    After,
 }
 
 /// The `nth` host function from now on is called `times` times.

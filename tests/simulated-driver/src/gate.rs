@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cuda_sys::CUresult;
+use simulated_driver_client::When;
 
 use crate::abi::Result;
-use crate::faults::When;
 use crate::state::lock;
 
 /// When a function may be called.

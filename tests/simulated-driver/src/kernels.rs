@@ -1,4 +1,5 @@
-//! Kernels: what a launch of one does.
+//! Kernels: what a launch of one does. The client has them as PTX that does the same on a device; a kernel of another
+//! name does nothing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,9 +9,6 @@ use cuda_sys::CUresult;
 use crate::abi::Handle;
 use crate::launch::Shape;
 use crate::memory::{Access, Memory};
-
-/// Kernels that do something here, as PTX that does the same on a device. A kernel of another name does nothing.
-pub const KERNELS: &str = include_str!("kernels.ptx");
 
 /// A kernel with all that it is launched with.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! A simulated `libcuda`, for suites that have to run where there is no GPU, and to see what happens when one fails.
 //!
 //! The shared library exports the names of the real one and is loaded by cuda-sys's ordinary loader. A suite takes it
-//! by [`client::load`]; whoever wants to run a program on it, by
-//! `CUDA_SYS_DRIVER=$(cargo run -qp simulated-driver --example library 13.0)`. Each [`Version`] is a library of its own,
-//! with the names that drivers of that version export. [`client`] makes calls fail, devices fault and streams run in
-//! disorder, and counts what is alive. [`KERNELS`] is PTX whose kernels do the same here as on a device.
+//! by [`simulated_driver_client::load`]; whoever wants to run a program on it, by
+//! `CUDA_SYS_DRIVER=$(cargo run -qp simulated-driver-client --example library 13.0)`. Each version is a library of its
+//! own, with the names that drivers of that version export. The client makes calls fail, devices fault and streams run
+//! in disorder, and counts what is alive.
 //!
 //! # What is simulated
 //!
@@ -14,7 +14,7 @@
 //! destructors on a thread of the driver's. Attributes answer as a real machine did: its record is read, and nothing
 //! else says which place takes which id. For values that were not sampled there is the one rule in `attributes.rs`.
 //!
-//! Work is done by one thread, a piece at a time, the oldest first unless [`client::Client::schedule`] says otherwise.
+//! Work is done by one thread, a piece at a time, the oldest first unless [`simulated_driver_client::Client::schedule`] says otherwise.
 //!
 //! # Where a real driver differs
 //!
@@ -27,13 +27,10 @@
 //! * Launching an executable graph into a capturing stream is refused; a real driver makes a child graph of it.
 //! * Not there: stream memory operations, memory pools, arrays, several devices, `cuGetProcAddress`, libraries.
 
-#![warn(missing_docs)]
-
 mod abi;
 mod argument;
 mod attributes;
 mod capture;
-pub mod client;
 mod context;
 mod control;
 mod device;
@@ -48,7 +45,6 @@ mod graph;
 mod host_functions;
 mod kernels;
 mod launch;
-mod library;
 mod memory;
 mod module;
 mod node;
@@ -60,6 +56,3 @@ mod user_object;
 mod version;
 mod work;
 mod worker;
-
-pub use kernels::KERNELS;
-pub use version::Version;

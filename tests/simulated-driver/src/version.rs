@@ -1,73 +1,12 @@
-//! CUDA versions: which a library is of, and which names that version has.
+//! The CUDA version that this library is of.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// A version of the driver API. Its `Display` is the usual `13.0`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(i32);
+use simulated_driver_client::Version;
 
-impl Version {
-    /// That of NVIDIA driver 470.
-    pub const V11_4: Self = Self(11040);
-    /// That of NVIDIA driver 535. Has no `cuStreamGetCaptureInfo_v3`.
-    pub const V12_2: Self = Self(12020);
-    /// That of NVIDIA driver 550.
-    pub const V12_4: Self = Self(12040);
-    /// That of NVIDIA driver 580, which the recorded machine has.
-    pub const V13_0: Self = Self(13000);
-    /// Has `cuLaunchHostFunc_v2`.
-    pub const V13_2: Self = Self(13020);
-
-    /// All that can be simulated.
-    pub const ALL: [Self; 5] = [Self::V11_4, Self::V12_2, Self::V12_4, Self::V13_0, Self::V13_2];
-
-    /// As `cuDriverGetVersion` gives it, such as 13000.
-    #[must_use]
-    pub const fn number(self) -> i32 {
-        self.0
-    }
-}
-
-impl Default for Version {
-    /// The recorded machine's.
-    fn default() -> Self {
-        Self::V13_0
-    }
-}
-
-impl std::fmt::Display for Version {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.0 / 1000, self.0 % 1000 / 10)
-    }
-}
-
-impl std::str::FromStr for Version {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|version| version.to_string() == text);
-        known.ok_or_else(|| {
-            format!("no driver of CUDA {text} is simulated; there are {}", Self::ALL.map(|v| v.to_string()).join(", "))
-        })
-    }
-}
-
-/// A name that the library exports.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Name {
-    pub(crate) name: &'static str,
-    /// The first version that has it, as a number; 0 if all simulated versions do.
-    pub(crate) since: i32,
-    /// Of a second name for the same.
-    pub(crate) suffix: Option<&'static str>,
-}
-
-/// The version that this library is of. The copies that [`crate::library`] makes have another number here.
+/// Copies of the library for older versions have another number here.
 #[unsafe(export_name = "simulated_driver_version")]
-static VERSION: AtomicI32 = AtomicI32::new(Version::V13_2.0);
-
-/// The symbol of the number above.
-pub(crate) const VERSION_SYMBOL: &str = "simulated_driver_version";
+static VERSION: AtomicI32 = AtomicI32::new(Version::V13_2.number());
 
 pub(crate) fn of_this_library() -> i32 {
     VERSION.load(Ordering::Relaxed)

@@ -4,10 +4,10 @@ use cuda_hostfn::attribute::{AccessPolicyWindow, AccessProperty, ClusterDimensio
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{CaptureMode, CaptureStatus, CudaVersion, Kernel, LaunchConfig, Module, Priority, Stream};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Machine, check, equal};
 
 use crate::Run;
-use crate::machine::{Machine, equal, invalid, refused};
+use crate::expect::{invalid, refused};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("field: an access policy window larger than the device allows is refused by name", window),

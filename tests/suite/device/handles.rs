@@ -5,10 +5,10 @@ use std::time::Duration;
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{Context, Device, Error, Event, EventOptions, LaunchConfig, Module, Stream};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Machine, check, equal};
 
 use crate::Run;
-use crate::machine::{Machine, elsewhere, equal, invalid, refused};
+use crate::expect::{elsewhere, invalid, refused};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("handles: devices", devices),

@@ -16,10 +16,10 @@ use cuda_hostfn::{
     StreamOptions, StreamRef,
 };
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Machine, Words, check, equal};
 
 use crate::Run;
-use crate::machine::{Machine, Words, all_covered, elsewhere, equal, invalid, refused};
+use crate::expect::{all_covered, elsewhere, invalid, refused};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("launches: a kernel runs with its arguments", runs),

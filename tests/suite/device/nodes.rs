@@ -11,10 +11,10 @@ use cuda_hostfn::attribute::{
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{Graph, InstantiateOptions, KernelNode, LaunchConfig, Node, Priority, Stream};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Machine, check, equal};
 
 use crate::Run;
-use crate::machine::{Machine, all_covered, elsewhere, equal, refused};
+use crate::expect::{all_covered, elsewhere, refused};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("nodes: every attribute that the table offers is honoured", all),

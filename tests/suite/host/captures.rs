@@ -6,11 +6,10 @@ use std::thread;
 
 use cuda_hostfn::{CaptureMode, Event, Stream, host};
 use libtest_mimic::Failed;
-use simulated_driver::client::Client;
-use tests::check;
+use simulated_driver_client::Client;
+use tests::{Gate, Machine, check, equal, soon};
 
 use crate::Run;
-use crate::machine::{Gate, Machine, equal, soon};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("captures: closures are captured while another thread ends the capture", ended),

@@ -14,10 +14,9 @@ use cuda_hostfn::{
     BorrowedStream, CaptureMode, CaptureStatus, Error, HostTask, PerThreadStream, StreamRef, SyncMode, TaskError,
 };
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Drops, Gate, Machine, check, equal, soon, touch};
 
 use crate::Run;
-use crate::machine::{Drops, Gate, Machine, equal, soon, touch};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("enqueue: every form, on every kind of stream", every_stream),

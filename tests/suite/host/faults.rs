@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use cuda_hostfn::attribute::SynchronizationPolicy;
 use cuda_hostfn::sys::CUresult;
-use cuda_hostfn::{CaptureMode, CaptureStatus, Context, Event, Graph, Module, Stream, host};
+use cuda_hostfn::{CaptureMode, CaptureStatus, Context, Error, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
-use simulated_driver::client::{Client, Kind, When};
-use tests::{check, trial_with};
+use simulated_driver_client::{Client, Kind, When};
+use tests::{Drops, Machine, check, equal, soon, touch, trial_with};
 
-use crate::machine::{Drops, Machine, equal, soon, touch};
 use crate::{captures, order};
 
 type Run = fn(&Machine, Client) -> Result<(), Failed>;
@@ -24,6 +24,8 @@ const TRIALS: &[(&str, Run)] = &[
     ("faults: a host function that the driver calls twice runs once", twice),
     ("faults: what fails while handles are dropped is not told to the next call", destructors),
     ("values: a context that nobody holds any more is released in passing", released),
+    ("faults: a function that answers like one that is absent is not said to be", absent),
+    ("faults: an attribute whose reading is refused is not supported, and another failure is one", supports),
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
@@ -185,4 +187,25 @@ fn destructors(machine: &Machine, driver: Client) -> Result<(), Failed> {
         context.synchronize()?;
     }
     Ok(())
+}
+
+/// `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND` is also what the loader answers for a function that the driver lacks.
+fn absent(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let code = CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
+    driver.fail("cuCtxSynchronize", 1, code, When::Before);
+    match machine.context.synchronize() {
+        Err(Error::Driver(error)) => equal("code", &error.code(), &code),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+fn supports(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let supported = || stream.supports::<SynchronizationPolicy>();
+    equal("as it is", &supported()?, &true)?;
+    driver.fail("cuStreamGetAttribute", 1, CUresult::CUDA_ERROR_INVALID_VALUE, When::Before);
+    equal("refused", &supported()?, &false)?;
+    let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
+    driver.fail("cuStreamGetAttribute", 1, code, When::Before);
+    equal("failed", &supported().map_err(|error| error.code()), &Err(Some(code)))
 }

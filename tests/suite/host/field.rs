@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use cuda_hostfn::{Event, Graph, Module, Stream, host};
 use libtest_mimic::Failed;
-use simulated_driver::client::Client;
+use simulated_driver_client::Client;
+use tests::{Machine, equal, touch};
 
 use crate::Run;
-use crate::machine::{Machine, equal, touch};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("field: while enqueueing waits for a host function, that one has every lock of the crate's", waiting_enqueue),

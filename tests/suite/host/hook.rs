@@ -7,10 +7,9 @@ use cuda_hostfn::host::{self, Call, Moment};
 use cuda_hostfn::{CaptureMode, in_host_function};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::check;
+use tests::{Machine, check, equal};
 
 use crate::Run;
-use crate::machine::{Machine, equal};
 
 pub const TRIALS: &[(&str, Run)] =
     &[("hook: the moments of each call, where they are, and nothing once it is off", moments)];

@@ -6,11 +6,10 @@ use cuda_hostfn::{
     CaptureMode, Context, Device, Error, Event, Graph, LaunchConfig, Module, PerThreadStream, Stream, TaskError, host,
 };
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Machine, check, equal};
 
 use crate::Run;
 use crate::enqueue::block_on;
-use crate::machine::{Machine, equal};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("inside: every call is refused", every_call),

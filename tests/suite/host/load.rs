@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use cuda_hostfn::sys::driver;
 use cuda_hostfn::{Stream, host};
 use libtest_mimic::Failed;
-use tests::check;
+use simulated_driver_client::Client;
+use tests::{Machine, check, equal, touch};
 
 use crate::Run;
-use crate::machine::{Machine, equal, touch};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("load: a great many launches, with flat memory", flat),
@@ -20,7 +19,7 @@ pub const TRIALS: &[(&str, Run)] = &[
 
 /// The simulated driver is slower.
 fn scale(number: u64) -> u64 {
-    if driver::symbol(c"simulated_driver_command").is_some() { number / 100 } else { number }
+    if Client::of_loaded_driver().is_some() { number / 100 } else { number }
 }
 
 /// The process's memory in use, in KiB.

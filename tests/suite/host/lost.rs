@@ -9,12 +9,10 @@ use cuda_hostfn::sys::{self, CUresult};
 use cuda_hostfn::{Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::check;
+use tests::{Drops, Gate, Machine, check, children::ask, equal, soon, touch};
 
 use crate::Run;
-use crate::children::ask;
 use crate::enqueue::block_on;
-use crate::machine::{Drops, Gate, Machine, equal, soon, touch};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("lost: join after a trap", |_| ask("join")),

@@ -2,7 +2,6 @@
 //! simulated one.
 
 mod captures;
-mod children;
 mod enqueue;
 mod faults;
 mod field;
@@ -10,7 +9,6 @@ mod hook;
 mod inside;
 mod load;
 mod lost;
-mod machine;
 mod order;
 mod panics;
 mod scope;
@@ -19,18 +17,21 @@ mod values;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use machine::Machine;
-use tests::trial_with;
+use simulated_driver_client::Version;
+use tests::{Machine, children, trial_on};
+
+/// Where there is no driver.
+const SIMULATED: Version = Version::V13_2;
 
 type Run = fn(&Machine) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
-    if let Some(code) = children::answer() {
+    if let Some(code) = children::answer(lost::QUESTIONS, |run| run(&Machine::find(SIMULATED)?)) {
         return code;
     }
     // Most panics here are meant; a trial that fails says so itself.
     std::panic::set_hook(Box::new(|panic| eprintln!("panic: {}", panic.payload_as_str().unwrap_or("no text"))));
-    let machine = Machine::find();
+    let machine = Machine::find(SIMULATED);
     if let Ok(machine) = &machine {
         println!("suite host, on {machine}");
     }
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
         field::TRIALS,
     ]
     .concat();
-    let trials = rows.into_iter().map(|(name, run)| trial_with(name, machine.clone(), move |machine| run(&machine)));
+    let trials = rows.into_iter().map(|(name, run)| trial_on(name, machine.clone(), run));
     let mut trials: Vec<Trial> = trials.collect();
     trials.extend(faults::trials(&machine));
     // Counters, handlers and the queue are the process's: what one trial leaves is not another's to find.

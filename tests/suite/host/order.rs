@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_hostfn::LaunchConfig;
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Machine, check, equal};
 
 use crate::Run;
-use crate::machine::{Machine, equal};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("order: a closure sees what the kernel before it wrote, and no later one", kernels),

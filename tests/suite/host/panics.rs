@@ -7,10 +7,9 @@ use cuda_hostfn::host::{self, set_panic_handler};
 use cuda_hostfn::{CaptureMode, TaskError};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::check;
+use tests::{Drops, Gate, Machine, check, equal, soon};
 
 use crate::Run;
-use crate::machine::{Drops, Gate, Machine, equal, soon};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("panics: join gets the payload, and the stream goes on", payload),

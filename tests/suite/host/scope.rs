@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use cuda_hostfn::{Error, host};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Drops, Machine, check, equal, touch};
 
 use crate::Run;
-use crate::machine::{Drops, Machine, equal, touch};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("scope: closures borrow, and have run when it ends", borrows),

@@ -10,10 +10,9 @@ use cuda_hostfn::sys::{self, CUresult};
 use cuda_hostfn::{CaptureMode, CaptureStatus, Event};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::check;
+use tests::{Drops, Gate, Machine, check, equal, soon, touch};
 
 use crate::Run;
-use crate::machine::{Drops, Gate, Machine, equal, soon, touch};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("values: dropped after the call and only then, on this thread", after),

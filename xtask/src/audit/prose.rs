@@ -83,6 +83,8 @@ pub fn member_named(comment: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn valid(stream: bool, node: bool, launch: bool) -> Prose {
@@ -156,5 +158,22 @@ mod tests {
             Some("one")
         );
         assert_eq!(member_named("See ::CUlaunchAttributeValue."), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever the text, it is read or shown harmlessly, and what is found in it stands in it.
+        #[test]
+        fn any_text_is_read(text in "(\\PC|[\n\r\t\u{1b}]|valid for |streams|, |\\. |<br>|See ::|CU_LAUNCH_ATTRIBUTE_|CUlaunchAttributeValue::|\\\\code\n|\n ?- ){0,40}") {
+            if let Prose::Unreadable(excerpt) = places(&text) {
+                prop_assert!(!excerpt.chars().any(char::is_control) && excerpt.chars().count() <= 2 * EXCERPT, "{}", excerpt);
+            }
+            for named in named(&text) {
+                prop_assert!(named.attribute.starts_with(PREFIX) && text.contains(named.attribute));
+                prop_assert!(named.see.is_none_or(|function| text.contains(function)));
+            }
+            prop_assert!(member_named(&text).is_none_or(|member| text.contains(&["CUlaunchAttributeValue::", member].concat())));
+        }
     }
 }

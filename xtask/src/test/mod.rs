@@ -1,13 +1,14 @@
 //! `cargo xtask test`: the whole suite, all that this machine can run, and what it could not.
 
 mod matrix;
+mod runs;
 mod tally;
+mod valgrind;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::find::Version;
 use crate::setup;
@@ -17,39 +18,41 @@ use tally::Tally;
 const HEADERS: [Version; 6] =
     [Version(11080), Version(12000), Version(12040), Version(12090), Version(13000), Version(13050)];
 
-/// What depends on the header, and on how the driver is reached.
-const LAYERS: [&str; 12] = [
-    "--package",
-    "cuda-sys",
-    "--package",
-    "cuda-hostfn",
-    "--package",
-    "tests",
-    "--lib",
-    "--test",
-    "drivers",
-    "--test",
-    "oracle",
-    "--no-fail-fast",
-];
+/// Disorders that every run covers. `CUDA_TESTS_SEED` repeats one of them, or has another.
+const SEEDS: [u64; 3] = [1, 2, 3];
 
 /// Provisions what the suite needs, runs it, and closes with a summary.
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
-    let versions = match arguments {
-        [] => HEADERS.to_vec(),
-        [all] if all == "--all-cuda" => setup::supported()?,
-        _ => bail!("test takes `--all-cuda`, to cover every header, and nothing else"),
-    };
+    let (mut versions, mut valgrind) = (HEADERS.to_vec(), false);
+    for argument in arguments {
+        match argument.to_str() {
+            Some("--all-cuda") => versions = setup::supported()?,
+            Some("--valgrind") => valgrind = true,
+            _ => bail!("test takes `--all-cuda` and `--valgrind`, and nothing else"),
+        }
+    }
     setup::building_and(&versions)?;
     let includes = setup::headers(&versions)?;
     let drivers = setup::drivers()?;
 
-    let mut tallies = vec![workspace()?];
+    let mut tallies = vec![runs::workspace()?];
+    for seed in SEEDS {
+        tallies.push(runs::disorder(seed)?);
+    }
+    tallies.push(runs::models()?);
     matrix::clear()?;
     for (version, include) in versions.iter().zip(includes) {
-        tallies.push(header(*version, include)?);
+        tallies.push(runs::header(*version, include)?);
     }
-    tallies.push(per_thread_default_stream()?);
+    tallies.push(runs::per_thread_default_stream()?);
+    let no_memcheck = match valgrind {
+        true if valgrind::is_installed() => {
+            tallies.push(valgrind::memcheck()?);
+            None
+        }
+        true => Some(valgrind::NOT_INSTALLED),
+        false => Some(valgrind::NOT_ASKED_FOR),
+    };
 
     println!("\n{}", matrix::text(&versions, &drivers));
     println!("{:<34}{:>8}{:>8}{:>12}", "suite", "passed", "failed", "did not run");
@@ -64,6 +67,9 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
             println!("did not run: {why}");
         }
     }
+    if let Some(why) = no_memcheck {
+        println!("did not run: {why}");
+    }
     for (why, tests) in tally::reasons(tallies.iter().flat_map(|tally| &tally.not_run)) {
         println!("did not run: {} ({why})", tests.join(", "));
     }
@@ -73,38 +79,4 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     let total: Tally = tallies.into_iter().sum();
     println!("\n{} passed, {} failed, {} skipped", total.passed, total.failed, total.not_run.len());
     Ok(if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Everything, with the headers that an ordinary build takes.
-fn workspace() -> Result<Tally> {
-    let mut cargo = crate::cargo();
-    cargo.args(["test", "--workspace", "--features", "xtask/audit,xtask/probe", "--no-fail-fast"]);
-    tally("the whole workspace", cargo)
-}
-
-/// What depends on the header, with this one, and no warning is let pass.
-fn header(version: Version, include: PathBuf) -> Result<Tally> {
-    let mut cargo = elsewhere("test");
-    cargo.args(LAYERS).env("CUDA_SYS_INCLUDE_DIR", include).env(matrix::FOLDER_VARIABLE, matrix::folder());
-    tally(&format!("header {version}"), cargo)
-}
-
-fn per_thread_default_stream() -> Result<Tally> {
-    let mut cargo = elsewhere("test");
-    cargo.args(LAYERS).args(["--features", "cuda-sys/per-thread-default-stream"]);
-    tally("feature per-thread-default-stream", cargo)
-}
-
-/// A build that leaves the ordinary one as it is.
-fn elsewhere(command: &str) -> Command {
-    let mut cargo = crate::cargo();
-    cargo.arg(command).env("RUSTFLAGS", "-D warnings").env("CARGO_TARGET_DIR", crate::target().join("headers"));
-    cargo
-}
-
-fn tally(name: &str, mut command: Command) -> Result<Tally> {
-    eprintln!("\n== {name}");
-    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
-    let tally = Tally::read(name, child.stdout.take().context("the output is piped")?)?;
-    Ok(tally.closed(child.wait()?.success()))
 }

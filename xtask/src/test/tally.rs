@@ -65,7 +65,11 @@ pub(crate) fn reasons<'a>(not_run: impl Iterator<Item = &'a String>) -> BTreeMap
     let mut reasons: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for name in not_run {
         let (test, why) = name.rsplit_once(" (did not run: ").unwrap_or((name, "ignored by the source)"));
-        reasons.entry(why.trim_end_matches(')')).or_default().push(test);
+        let tests = reasons.entry(why.trim_end_matches(')')).or_default();
+        // Suites are run more than once.
+        if !tests.contains(&test) {
+            tests.push(test);
+        }
     }
     reasons
 }
@@ -113,7 +117,8 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 
     #[test]
     fn tests_that_did_not_run_are_listed_by_reason() {
-        let names = ["a (did not run: no GPU)", "b", "c (x) (did not run: no GPU)"].map(str::to_owned);
+        let names = ["a (did not run: no GPU)", "b", "c (x) (did not run: no GPU)", "a (did not run: no GPU)"]
+            .map(str::to_owned);
         let reasons = Vec::from_iter(reasons(names.iter()));
         assert_eq!(reasons, [("ignored by the source", vec!["b"]), ("no GPU", vec!["a", "c (x)"])]);
     }

@@ -4,6 +4,7 @@ mod bad_input;
 mod formats;
 #[cfg(unix)]
 mod live;
+mod properties;
 mod real;
 mod record;
 mod records;

@@ -57,6 +57,7 @@ mod tests {
         for percent in [0, 50, 100] {
             let carveout = PreferredSharedMemoryCarveout::percent(percent).unwrap();
             assert_eq!(carveout.encode(), AttributeValue::of(percent));
+            assert_eq!(carveout.as_percent(), percent);
             assert_eq!(round_trip(&carveout), carveout);
         }
         let error = PreferredSharedMemoryCarveout::percent(101).unwrap_err().to_string();

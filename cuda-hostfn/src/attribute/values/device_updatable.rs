@@ -83,7 +83,7 @@ mod tests {
     fn the_handle_comes_out_and_never_goes_in() {
         let answer = AttributeValue::of(DeviceNodeMember { is_updatable: 1, padding: 0, node: 0x1000 });
         let value = DeviceUpdatable::decode(&answer).unwrap();
-        assert!(value.is_updatable());
+        assert!(value.is_updatable() && !DeviceUpdatable::NO.is_updatable());
         assert_eq!(value.device_node().unwrap().as_raw().addr(), 0x1000);
         assert_eq!(value.encode(), DeviceUpdatable::YES.encode());
         assert_eq!(DeviceUpdatable::decode(&AttributeValue::ZERO).unwrap(), DeviceUpdatable::NO);

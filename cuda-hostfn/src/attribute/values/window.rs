@@ -165,7 +165,7 @@ mod tests {
     fn the_hit_ratio_is_a_share() {
         let window = AccessPolicyWindow::NONE;
         for good in [0.0, 0.5, 1.0] {
-            assert!(window.with_hit_ratio(good).is_ok());
+            assert_eq!(window.with_hit_ratio(good).unwrap().hit_ratio(), good);
         }
         for bad in [-0.1, 1.1, f32::NAN, f32::INFINITY] {
             let error = window.with_hit_ratio(bad).unwrap_err().to_string();
