@@ -99,6 +99,23 @@ pub fn find(at: &Surroundings<'_>) -> Result<Headers, NotFound> {
     Err(NotFound { variable: None, looked_at })
 }
 
+/// A folder that the table leads to.
+#[allow(dead_code, reason = "for `cargo xtask doctor`")]
+pub struct Candidate {
+    pub source: &'static str,
+    pub include: PathBuf,
+    pub usable: Result<Version, Rejected>,
+}
+
+/// Every folder that the table leads to, in its order.
+#[allow(dead_code, reason = "for `cargo xtask doctor`")]
+pub fn survey(at: &Surroundings<'_>) -> Vec<Candidate> {
+    let candidates = |Place { source, includes, binding: _ }| {
+        includes.into_iter().map(move |include| Candidate { source, usable: usable(&include), include })
+    };
+    table(at).into_iter().flat_map(candidates).collect()
+}
+
 /// Reads `CUDA_VERSION` from the `cuda.h` of a folder. `linux/cuda.h`, an unrelated kernel header, has none.
 pub fn read_version(include: &Path) -> Result<Version, Rejected> {
     let text = fs::read(include.join("cuda.h")).map_err(|error| match error.kind() {
