@@ -1,5 +1,8 @@
 //! What the suites share: the drivers that this machine has, and trials that say that they did not run.
 
+#[cfg(doctest)]
+mod guide;
+
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
