@@ -61,7 +61,8 @@ Options:
 ";
 
 const LINT_HELP: &str = "\
-cargo xtask lint: check format, clippy, documentation, the invariants of ARCHITECTURE.md, and that generated bindings are current
+cargo xtask lint: check format, clippy, documentation, the invariants of ARCHITECTURE.md, that generated bindings are current,
+and that the libraries compile on other targets, where `rustup target add` installed them
 
 Usage: cargo xtask lint
 ";

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
 /// Everything, with the headers that an ordinary build takes.
 fn workspace() -> Result<Tally> {
     let mut cargo = crate::cargo();
-    cargo.args(["test", "--workspace", "--features", "xtask/audit,xtask/probe", "--no-fail-fast"]);
+    cargo.args(["test", "--workspace", "--features", "xtask/audit,xtask/bindings,xtask/probe", "--no-fail-fast"]);
     tally("the whole workspace", cargo)
 }
 
