@@ -15,6 +15,9 @@ mod fleet {}
 #[doc = include_str!("../../docs/guide/finding.md")]
 mod finding {}
 
+#[doc = include_str!("../../docs/guide/graphs.md")]
+mod graphs {}
+
 #[doc = include_str!("../../docs/guide/host-functions.md")]
 mod host_functions {}
 
