@@ -13,7 +13,6 @@ use crate::libclang;
 pub(super) struct Building {
     pub(super) headers: Option<Headers>,
     pub(super) libclang: Option<PathBuf>,
-    pub(super) pip: bool,
     pub(super) debian: bool,
 }
 
@@ -31,7 +30,7 @@ pub(super) fn tell(page: &mut Page) -> Building {
     if headers.is_none() && !pip {
         page.missing("pip: `cargo xtask setup` fetches headers with it (Debian and Ubuntu: python3-pip)");
     }
-    Building { headers, libclang, pip, debian }
+    Building { headers, libclang, debian }
 }
 
 fn headers(page: &mut Page, provisioned: &Path) -> Option<Headers> {
@@ -49,7 +48,10 @@ fn headers(page: &mut Page, provisioned: &Path) -> Option<Headers> {
         Err(error) => {
             let why = if error.variable.is_some() { "none, since a variable that is set decides" } else { "none" };
             page.row("headers", why);
-            page.missing(format!("headers: {error}"));
+            // Where it looked stands above.
+            let text = error.to_string();
+            let remedies = text.find("Any one").filter(|_| error.variable.is_none());
+            page.missing(format!("headers. {}", &text[remedies.unwrap_or(0)..]));
             None
         }
     };
@@ -85,7 +87,7 @@ fn libclang(page: &mut Page, provisioned: &Path) -> Option<PathBuf> {
         }
         Err(error) => {
             page.row("libclang", "none");
-            page.missing(error);
+            page.missing(format!("libclang. {error}"));
             None
         }
     }

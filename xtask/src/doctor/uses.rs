@@ -10,14 +10,13 @@ pub(super) fn tell(page: &mut Page, building: &Building, driver: Driver) {
     let with = match (&building.headers, &building.libclang) {
         (Some(headers), Some(_)) => format!("headers of CUDA {}, and the libclang above", headers.version),
         _ if std::env::var_os("CUDA_SYS_BINDINGS").is_some() => "the bindings that cuda-sys carries".to_owned(),
-        (None, _) if building.pip => format!("fails as things are; `{PROVISIONED}` mends it"),
         _ => "fails as things are, see below".to_owned(),
     };
     page.row("cargo build", with);
     let first = if building.headers.is_some() && building.libclang.is_some() {
         String::new()
     } else {
-        format!("`{PROVISIONED}` first, then ")
+        format!("provisions what is missing, as `{PROVISIONED}` does; then ")
     };
     let asked = match driver {
         Driver::HasDevice => "this machine's driver",
