@@ -60,6 +60,7 @@ fn a_variable_that_points_nowhere_is_missing_headers() {
     assert_eq!(status, Some(1), "{text}");
     assert!(row(&text, "headers").contains("a variable that is set decides"), "{text}");
     assert!(row(&text, "missing").contains("CUDA_HOME is set") && text.contains("correct CUDA_HOME"), "{text}");
+    assert!(row(&text, "xtask").contains("until the variable is corrected"), "{text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::page::Page;
 use super::system::first_line;
-use crate::find::{self, Candidate, Headers, PROVISIONED, Rejected, Surroundings};
+use crate::find::{self, Candidate, Headers, NotFound, PROVISIONED, Rejected, Surroundings};
 use crate::libclang;
 
 /// What a build would take.
@@ -14,36 +14,40 @@ pub(super) struct Building {
     pub(super) headers: Option<Headers>,
     pub(super) libclang: Option<PathBuf>,
     pub(super) debian: bool,
+    /// A variable that is set is wrong: nothing is searched or provisioned before it is corrected.
+    pub(super) is_misled: bool,
 }
 
 pub(super) fn tell(page: &mut Page) -> Building {
     let provisioned = crate::workspace().join(".cuda");
     let headers = headers(page, &provisioned);
     page.gap();
+    // Loading one changes the variable.
+    let is_named = std::env::var_os(libclang::LIBCLANG_PATH).is_some_and(|path| !path.is_empty());
     let libclang = libclang(page, &provisioned);
+    let is_misled = headers.as_ref().is_err_and(|error| error.variable.is_some()) || (is_named && libclang.is_none());
     compiler(page);
     let pip = program(page, "pip", Command::new(python()).args(["-m", "pip", "--version"]));
     let debian = ["apt-get", "dpkg-deb"].iter().all(|name| first_line(Command::new(name).arg("--version")).is_some());
     for (name, argument) in [("rustfmt", "--version"), ("cargo-clippy", "--version"), ("strip", "--version")] {
         program(page, name, Command::new(name).arg(argument));
     }
-    if headers.is_none() && !pip {
+    if headers.is_err() && !pip {
         page.missing("pip: `cargo xtask setup` fetches headers with it (Debian and Ubuntu: python3-pip)");
     }
-    Building { headers, libclang, debian }
+    Building { headers: headers.ok(), libclang, debian, is_misled }
 }
 
-fn headers(page: &mut Page, provisioned: &Path) -> Option<Headers> {
+fn headers(page: &mut Page, provisioned: &Path) -> Result<Headers, NotFound> {
     let target = format!("{}-unknown-{}", std::env::consts::ARCH, std::env::consts::OS);
     let at = Surroundings { var: &|name| std::env::var_os(name), target: &target, root: Path::new("/"), provisioned };
-    let chosen = match find::find(&at) {
-        Ok(headers) => {
-            let Headers { include, version, source } = &headers;
+    let chosen = find::find(&at);
+    match &chosen {
+        Ok(Headers { include, version, source }) => {
             page.row(
                 "headers",
                 format!("CUDA {version}: {} (by {source}, the first that is usable)", include.display()),
             );
-            Some(headers)
         }
         Err(error) => {
             let why = if error.variable.is_some() { "none, since a variable that is set decides" } else { "none" };
@@ -52,10 +56,9 @@ fn headers(page: &mut Page, provisioned: &Path) -> Option<Headers> {
             let text = error.to_string();
             let remedies = text.find("Any one").filter(|_| error.variable.is_none());
             page.missing(format!("headers. {}", &text[remedies.unwrap_or(0)..]));
-            None
         }
-    };
-    others(page, &find::survey(&at), chosen.as_ref().map(|headers| &*headers.include));
+    }
+    others(page, &find::survey(&at), chosen.as_ref().ok().map(|headers| &*headers.include));
     chosen
 }
 

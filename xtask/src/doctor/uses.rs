@@ -13,6 +13,9 @@ pub(super) fn tell(page: &mut Page, building: &Building, driver: Driver) {
         _ => "fails as things are, see below".to_owned(),
     };
     page.row("cargo build", with);
+    if building.is_misled {
+        return page.row("xtask", "every task that builds refuses, until the variable is corrected or unset");
+    }
     let first = if building.headers.is_some() && building.libclang.is_some() {
         String::new()
     } else {
