@@ -19,8 +19,18 @@ const ROOTS: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_R
 pub const PROVISIONED: &str = "cargo xtask setup";
 
 /// Every variable that discovery reads.
-pub const VARIABLES: [&str; 9] =
-    [INCLUDE_DIR, ROOTS[0], ROOTS[1], ROOTS[2], ROOTS[3], "CONDA_PREFIX", "VIRTUAL_ENV", "PATH", "ProgramFiles"];
+pub const VARIABLES: [&str; 10] = [
+    INCLUDE_DIR,
+    ROOTS[0],
+    ROOTS[1],
+    ROOTS[2],
+    ROOTS[3],
+    "CONDA_PREFIX",
+    "VIRTUAL_ENV",
+    "NVHPC_ROOT",
+    "PATH",
+    "ProgramFiles",
+];
 
 /// The oldest header that has `CUlaunchAttributeID` and `cuLaunchKernelEx`.
 pub const OLDEST: Version = Version(11080);
@@ -99,6 +109,23 @@ pub fn find(at: &Surroundings<'_>) -> Result<Headers, NotFound> {
     Err(NotFound { variable: None, looked_at })
 }
 
+/// A folder that the table leads to.
+#[allow(dead_code, reason = "for `cargo xtask doctor`")]
+pub struct Candidate {
+    pub source: &'static str,
+    pub include: PathBuf,
+    pub usable: Result<Version, Rejected>,
+}
+
+/// Every folder that the table leads to, in its order.
+#[allow(dead_code, reason = "for `cargo xtask doctor`")]
+pub fn survey(at: &Surroundings<'_>) -> Vec<Candidate> {
+    let candidates = |Place { source, includes, binding: _ }| {
+        includes.into_iter().map(move |include| Candidate { source, usable: usable(&include), include })
+    };
+    table(at).into_iter().flat_map(candidates).collect()
+}
+
 /// Reads `CUDA_VERSION` from the `cuda.h` of a folder. `linux/cuda.h`, an unrelated kernel header, has none.
 pub fn read_version(include: &Path) -> Result<Version, Rejected> {
     let text = fs::read(include.join("cuda.h")).map_err(|error| match error.kind() {
@@ -128,6 +155,7 @@ fn usable(include: &Path) -> Result<Version, Rejected> {
 
 fn table(at: &Surroundings<'_>) -> Vec<Place> {
     let targets = toolkit_targets(at.target);
+    let arch = at.target.split('-').next().unwrap_or_default();
     let windows = at.target.contains("windows");
     let var = |name: &str| (at.var)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let below = |root: &Path, patterns: &[&str]| -> Vec<PathBuf> {
@@ -135,7 +163,8 @@ fn table(at: &Surroundings<'_>) -> Vec<Place> {
             true => targets.iter().map(|target| pattern.replace("{target}", target)).collect(),
             false => vec![(*pattern).to_owned()],
         };
-        patterns.iter().flat_map(for_target).flat_map(|pattern| expand(root, &pattern)).collect()
+        let for_arch = |pattern: String| pattern.replace("{arch}", arch);
+        patterns.iter().flat_map(for_target).map(for_arch).flat_map(|pattern| expand(root, &pattern)).collect()
     };
     let mut places = Vec::new();
     let mut row = |source, includes, binding| places.push(Place { source, includes, binding });
@@ -153,6 +182,9 @@ fn table(at: &Surroundings<'_>) -> Vec<Place> {
     }
     if let Some(root) = var("VIRTUAL_ENV") {
         row("VIRTUAL_ENV", below(&root, &WHEELS), false);
+    }
+    if let Some(root) = var("NVHPC_ROOT") {
+        row("NVHPC_ROOT", below(&root, &["cuda/*/targets/{target}/include", "cuda/*/include"]), false);
     }
     let nvcc = if windows { "nvcc.exe" } else { "nvcc" };
     let compilers = var("PATH").into_iter().flat_map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
@@ -184,13 +216,16 @@ const WHEELS: [&str; 4] = [
     "Lib/site-packages/nvidia/cuda_runtime/include",
 ];
 
-const SYSTEM: [&str; 8] = [
+/// The HPC SDK has toolkits of several versions side by side, in a folder for each of its releases.
+const SYSTEM: [&str; 10] = [
     "usr/local/cuda/targets/{target}/include",
     "usr/local/cuda/include",
     "usr/local/cuda-*/targets/{target}/include",
     "usr/local/cuda-*/include",
     "opt/cuda/targets/{target}/include",
     "opt/cuda/include",
+    "opt/nvidia/hpc_sdk/Linux_{arch}/*/cuda/*/targets/{target}/include",
+    "opt/nvidia/hpc_sdk/Linux_{arch}/*/cuda/*/include",
     "usr/include",
     "usr/lib/cuda/include",
 ];

@@ -11,12 +11,13 @@
 //! The library is never unloaded. Every function here may be called from any thread.
 
 mod error;
+mod open;
 #[cfg_attr(unix, path = "driver/unix.rs")]
 #[cfg_attr(windows, path = "driver/windows.rs")]
 mod os;
 mod symbol;
 
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::{CStr, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -24,17 +25,18 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub use crate::entry_points::Function;
 use crate::{CUresult, bindings};
 pub use error::{Attempt, LoadError, Refusal};
+pub use open::OVERRIDE;
+use open::path_of;
 pub use symbol::Symbol;
 
 /// Whether the documented names of functions are those of the per-thread default stream: the feature
 /// `per-thread-default-stream`.
 pub const PER_THREAD_DEFAULT_STREAM: bool = cfg!(feature = "per-thread-default-stream");
 
-/// Names the library to load, and no other is tried: `CUDA_SYS_DRIVER=/path/to/libcuda.so.1`.
-pub const OVERRIDE: &str = "CUDA_SYS_DRIVER";
-
 /// Every function of the header that this crate was built from. A driver may lack some: ask [`symbol`].
 pub const FUNCTIONS: &[Function] = bindings::FUNCTIONS;
+
+const _: () = assert!(CUresult::CUDA_ERROR_STUB_LIBRARY.0 as c_uint == open::STUB_LIBRARY);
 
 static LIBRARY: OnceLock<os::Library> = OnceLock::new();
 
@@ -55,10 +57,10 @@ pub fn load() -> Result<(), LoadError> {
 /// [`LoadError`] if the file is not a driver, or if another driver is in use already: a process has one.
 pub fn load_from(file: impl AsRef<Path>) -> Result<(), LoadError> {
     let file = file.as_ref();
-    let library = load_once(&[file.as_os_str()])?;
+    let library = load_once(|| open::first(&[file.as_os_str()]))?;
     // One file gives one address, by whatever name it is opened, and opening it again costs nothing.
     let given = os::Library::open(file.as_os_str()).map_err(|why| LoadError::one(file, Refusal::NotLoaded(why)))?;
-    if given.symbol(VERSION) == library.symbol(VERSION) {
+    if given.symbol(open::VERSION) == library.symbol(open::VERSION) {
         return Ok(());
     }
     Err(LoadError::one(file, Refusal::AnotherIsInUse(path_of(library).unwrap_or_default())))
@@ -84,14 +86,11 @@ fn library() -> Result<&'static os::Library, LoadError> {
     if let Some(library) = LIBRARY.get() {
         return Ok(library);
     }
-    match std::env::var_os(OVERRIDE).filter(|value| !value.is_empty()) {
-        Some(file) => load_once(&[&file]),
-        None => load_once(&os::CANDIDATES.map(OsStr::new)),
-    }
+    load_once(open::installed)
 }
 
-/// The first of the candidates that is a driver; where the program is linked with one, that.
-fn load_once(candidates: &[&OsStr]) -> Result<&'static os::Library, LoadError> {
+/// What `open` gives; where the program is linked with a driver, that.
+fn load_once(open: impl FnOnce() -> Result<os::Library, LoadError>) -> Result<&'static os::Library, LoadError> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(library) = LIBRARY.get() {
@@ -99,36 +98,9 @@ fn load_once(candidates: &[&OsStr]) -> Result<&'static os::Library, LoadError> {
     }
     if cfg!(feature = "link") {
         let linked = path().unwrap_or_else(|| PathBuf::from(os::CANDIDATES[0]));
-        let library = driver(os::Library::process()).map_err(|why| LoadError::one(&linked, why))?;
+        let library = open::driver(os::Library::process()).map_err(|why| LoadError::one(&linked, why))?;
         return Ok(LIBRARY.get_or_init(|| library));
     }
-    let mut attempts = Vec::new();
-    for candidate in candidates {
-        match os::Library::open(candidate).map_err(Refusal::NotLoaded).and_then(driver) {
-            Ok(library) => return Ok(LIBRARY.get_or_init(|| library)),
-            Err(why) => attempts.push(Attempt { library: PathBuf::from(candidate), why }),
-        }
-    }
-    Err(LoadError::new(attempts))
-}
-
-/// The function that every driver has, and that answers at any time.
-const VERSION: &CStr = c"cuDriverGetVersion";
-
-/// Makes sure that a library is a driver.
-fn driver(library: os::Library) -> Result<os::Library, Refusal> {
-    let address = library.symbol(VERSION).ok_or(Refusal::NotADriver)?;
-    // SAFETY: `cuDriverGetVersion` has had this signature in every driver and in the stub.
-    let get_version =
-        unsafe { std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn(*mut c_int) -> CUresult>(address) };
-    let mut version = 0;
-    // SAFETY: the pointer is valid; the function may be called at any time, also before `cuInit`.
-    match unsafe { get_version(&raw mut version) } {
-        CUresult::CUDA_ERROR_STUB_LIBRARY => Err(Refusal::Stub(path_of(&library))),
-        _ => Ok(library),
-    }
-}
-
-fn path_of(library: &os::Library) -> Option<PathBuf> {
-    os::file_of(library.symbol(VERSION)?)
+    let library = open()?;
+    Ok(LIBRARY.get_or_init(|| library))
 }

@@ -14,6 +14,8 @@ mod find;
 use find::{Headers, NotFound, Rejected, Surroundings, Version};
 
 const LINUX: &str = "x86_64-unknown-linux-gnu";
+const SERVER: &str = "aarch64-unknown-linux-gnu";
+const WINDOWS: &str = "x86_64-pc-windows-msvc";
 
 /// A file system with nothing in it, and an empty environment.
 struct Machine {
@@ -85,17 +87,21 @@ fn each_layout_is_found() {
         (LINUX, "", "opt/cuda/include", "system"),
         // Debian's nvidia-cuda-dev.
         (LINUX, "", "usr/include", "system"),
-        ("aarch64-unknown-linux-gnu", "", "usr/local/cuda/targets/sbsa-linux/include", "system"),
+        (SERVER, "", "usr/local/cuda/targets/sbsa-linux/include", "system"),
         // A Jetson's.
-        ("aarch64-unknown-linux-gnu", "", "usr/local/cuda/targets/aarch64-linux/include", "system"),
+        (SERVER, "", "usr/local/cuda/targets/aarch64-linux/include", "system"),
+        // NVIDIA's HPC SDK.
+        (LINUX, "", "opt/nvidia/hpc_sdk/Linux_x86_64/24.11/cuda/12.6/include", "system"),
+        (SERVER, "", "opt/nvidia/hpc_sdk/Linux_aarch64/25.5/cuda/12.9/targets/sbsa-linux/include", "system"),
+        (LINUX, "NVHPC_ROOT", "cuda/12.6/targets/x86_64-linux/include", "NVHPC_ROOT"),
         (LINUX, "CONDA_PREFIX", "targets/x86_64-linux/include", "CONDA_PREFIX"),
-        ("aarch64-unknown-linux-gnu", "CONDA_PREFIX", "targets/sbsa-linux/include", "CONDA_PREFIX"),
-        ("x86_64-pc-windows-msvc", "CONDA_PREFIX", "Library/include", "CONDA_PREFIX"),
+        (SERVER, "CONDA_PREFIX", "targets/sbsa-linux/include", "CONDA_PREFIX"),
+        (WINDOWS, "CONDA_PREFIX", "Library/include", "CONDA_PREFIX"),
         (LINUX, "CONDA_PREFIX", "lib/python3.12/site-packages/nvidia/cu13/include", "CONDA_PREFIX"),
         (LINUX, "VIRTUAL_ENV", "lib/python3.11/site-packages/nvidia/cu13/include", "VIRTUAL_ENV"),
         (LINUX, "VIRTUAL_ENV", "lib/python3.11/site-packages/nvidia/cuda_runtime/include", "VIRTUAL_ENV"),
-        ("x86_64-pc-windows-msvc", "VIRTUAL_ENV", "Lib/site-packages/nvidia/cu13/include", "VIRTUAL_ENV"),
-        ("x86_64-pc-windows-msvc", "ProgramFiles", "NVIDIA GPU Computing Toolkit/CUDA/v12.4/include", "system"),
+        (WINDOWS, "VIRTUAL_ENV", "Lib/site-packages/nvidia/cu13/include", "VIRTUAL_ENV"),
+        (WINDOWS, "ProgramFiles", "NVIDIA GPU Computing Toolkit/CUDA/v12.4/include", "system"),
         (LINUX, "CUDA_HOME", "include", "CUDA_HOME"),
         (LINUX, "CUDA_PATH", "targets/x86_64-linux/include", "CUDA_PATH"),
         (LINUX, "CUDA_ROOT", "include", "CUDA_ROOT"),
@@ -141,6 +147,60 @@ fn the_highest_number_wins_and_not_the_last_letter() {
     assert_eq!(machine.found().0, "clone/.cuda/headers/12.10/include");
     let machine = machine.cuda_h("usr/local/cuda-9.0/include", 9000).cuda_h("usr/local/cuda-12.6/include", 12060);
     assert_eq!(machine.found().0, "usr/local/cuda-12.6/include");
+}
+
+#[test]
+fn a_target_gets_no_other_targets_headers() {
+    let machine = |target| {
+        Machine::new(target)
+            .cuda_h("usr/local/cuda/targets/x86_64-linux/include", 12040)
+            .cuda_h("opt/nvidia/hpc_sdk/Linux_x86_64/24.3/cuda/12.3/include", 12030)
+    };
+    assert_eq!(machine(LINUX).found().0, "usr/local/cuda/targets/x86_64-linux/include");
+    for target in [SERVER, "powerpc64le-unknown-linux-gnu", "aarch64-pc-windows-msvc"] {
+        assert!(machine(target).find().is_err(), "{target}");
+    }
+}
+
+#[test]
+fn windows_looks_below_program_files_and_for_nvcc_exe() {
+    let machine = Machine::new(WINDOWS).cuda_h("usr/local/cuda/include", 13050);
+    assert!(machine.find().is_err(), "a Linux place");
+    let machine = machine.cuda_h("Program Files/NVIDIA GPU Computing Toolkit/CUDA/v12.4/include", 12040);
+    let machine = machine.cuda_h("Program Files/NVIDIA GPU Computing Toolkit/CUDA/v12.10/include", 12100);
+    assert_eq!(machine.find().unwrap().version, Version(12100), "without the variable, and the highest number");
+    let machine = machine.cuda_h("tool/include", 12010).file("tool/bin/nvcc.exe", "").var("PATH", "tool/bin");
+    assert_eq!(machine.found(), found("tool/include", "nvcc on PATH"));
+}
+
+/// WSL is Linux to a build: the toolkit is installed in it, and the Windows side is not searched.
+#[test]
+fn wsl_takes_the_toolkit_that_is_installed_in_it() {
+    let machine = Machine::new(LINUX)
+        .cuda_h("mnt/c/Program Files/NVIDIA GPU Computing Toolkit/CUDA/v13.0/include", 13000)
+        .file("usr/lib/wsl/lib/libcuda.so.1", "");
+    assert!(machine.find().is_err());
+    assert_eq!(machine.cuda_h("usr/local/cuda-12.9/include", 12090).found().0, "usr/local/cuda-12.9/include");
+}
+
+#[test]
+fn a_survey_tells_every_folder_and_what_is_wrong_with_it() {
+    let machine = Machine::new(LINUX).cuda_h("home/include", 12040).var("CUDA_HOME", "home");
+    let machine = machine.cuda_h("usr/local/cuda/include", 11070).cuda_h("opt/cuda/include", 13000);
+    let survey = find::survey(&Surroundings {
+        var: &|name| machine.variables.get(name).cloned(),
+        target: machine.target,
+        root: machine.root.path(),
+        provisioned: &machine.path("clone/.cuda"),
+    });
+    let of = |include: &str| {
+        let found = survey.iter().find(|candidate| candidate.include == machine.path(include)).expect(include);
+        (found.source, found.usable.as_ref().map(|version| version.0).map_err(ToString::to_string))
+    };
+    assert_eq!(of("home/include"), ("CUDA_HOME", Ok(12040)));
+    assert_eq!(of("opt/cuda/include"), ("system", Ok(13000)));
+    assert!(of("usr/local/cuda/include").1.unwrap_err().contains("older than 11.8"));
+    assert_eq!(of("usr/include").1, Err("no cuda.h".to_owned()));
 }
 
 #[cfg(unix)]
@@ -217,7 +277,7 @@ fn a_folder_by_the_name_of_cuda_h_is_not_read() {
 
 #[test]
 fn the_error_lists_every_place_and_every_way_out() {
-    let text = Machine::new("aarch64-unknown-linux-gnu").refused();
+    let text = Machine::new(SERVER).refused();
     for part in ["usr/local/cuda/targets/sbsa-linux/include", "opt/cuda/include", "usr/include", "no cuda.h"] {
         assert!(text.contains(Path::new(part).to_str().unwrap()), "{part} is missing in: {text}");
     }

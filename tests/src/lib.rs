@@ -3,6 +3,8 @@
 mod check;
 pub mod children;
 mod disorder;
+#[cfg(doctest)]
+mod guide;
 mod libraries;
 mod machine;
 mod memory;

@@ -23,6 +23,10 @@ fn main() -> ExitCode {
     trials.extend([
         Trial::test("no driver: every call says so, and the loader says what it tried", no_driver),
         Trial::test("a library that is no driver is refused", not_a_driver),
+        trial_with("where drivers are looked for, in order", nothing_installed(), |attempts| {
+            let expected = ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "libcuda.so"];
+            check(attempts == expected.map(PathBuf::from), || format!("tried {attempts:?}"))
+        }),
         trial_with("the toolkit's stub is refused and named as such", stub(), |stub| {
             let library = stub.path().join(STUB);
             let text = ask("load", Some(&library))?.join("\n");
@@ -91,6 +95,15 @@ fn no_driver() -> Result<(), Failed> {
     expect(&ask("init", Some(file))?, &["CUDA_ERROR_SHARED_OBJECT_INIT_FAILED"])?;
     let text = ask("load", Some(file))?.join("\n");
     check(text.contains("/nonexistent/libcuda.so.1") && text.contains(driver::OVERRIDE), || text)
+}
+
+/// What the loader tried in vain, if it did.
+fn nothing_installed() -> Result<Vec<PathBuf>, &'static str> {
+    if env::var_os(driver::OVERRIDE).is_some() {
+        return Err("CUDA_SYS_DRIVER names one");
+    }
+    let attempts = driver::load().err().ok_or("a driver is installed")?;
+    Ok(attempts.attempts().iter().map(|attempt| attempt.library.clone()).collect())
 }
 
 fn not_a_driver() -> Result<(), Failed> {

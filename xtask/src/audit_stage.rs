@@ -1,6 +1,5 @@
 //! The launcher of `cargo xtask audit`: provisions what the audit needs, then builds and runs it (stage two).
 
-mod driver;
 mod needs;
 
 use std::ffi::OsString;
@@ -20,7 +19,7 @@ const PROBE: [&str; 6] = ["--package", "xtask", "--features", "probe", "--bin", 
 pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     let needs = Needs::of(arguments)?;
     let bindings = if needs.nothing { Bindings::Generated } else { provision(&needs)? };
-    let probe = if needs.driver && driver::may_be_here() { Some(probe(bindings)?) } else { None };
+    let probe = if needs.driver && crate::driver::may_be_here() { Some(probe(bindings)?) } else { None };
     if !build_if_cold(bindings)? {
         return Ok(COULD_NOT_RUN.into());
     }

@@ -16,6 +16,7 @@ Tasks:
   audit     Hold the header's prose, its alias macros and the typed layer side by side, id by id
   test      Run the whole suite: all that this machine can run, and say what it could not
   setup     Provision what the machine lacks for building and testing, into .cuda/
+  doctor    Tell what was found, what each command would use, and what is missing; for bug reports
   lint      Check format, clippy, documentation, and that generated files are current
   bench     Measure what can be measured without a GPU
   bundle    Collect what is to run on a GPU in one folder, for a machine without Rust
@@ -62,7 +63,8 @@ Options:
 ";
 
 const LINT_HELP: &str = "\
-cargo xtask lint: check format, clippy, documentation, the invariants of ARCHITECTURE.md, and that generated bindings are current
+cargo xtask lint: check format, clippy, documentation, the invariants of ARCHITECTURE.md, that generated bindings are current,
+and that the libraries compile on other targets, where `rustup target add` installed them
 
 Usage: cargo xtask lint
 ";
@@ -90,6 +92,17 @@ Copy the folder there; neither Rust nor a toolkit is needed. `run.sh RESULTS` ru
 `log`, `summary` and `observations.json` into the folder RESULTS, and exits with 1 if anything failed or did not run.
 ";
 
+const DOCTOR_HELP: &str = "\
+cargo xtask doctor: tell what was found (headers, libclang, programs, driver, devices), what each command would use, and
+what is missing and how to get it
+
+Usage: cargo xtask doctor
+
+Needs nothing, fetches nothing, changes nothing. The driver is loaded as cuda-sys loads it, and asked in a process of its
+own. Paste the output into a bug report: your home directory is written as ~, and of the environment only variables
+that matter here are shown. Exit status: 0 if everything can be built, 1 if something is missing.
+";
+
 const BINDINGS_HELP: &str = "\
 cargo xtask bindings: regenerate the bindings that cuda-sys carries, from the newest pinned headers
 
@@ -111,6 +124,7 @@ pub(crate) enum Task {
     Lint(Vec<OsString>),
     Bench(Vec<OsString>),
     Bindings(Vec<OsString>),
+    Doctor(Vec<OsString>),
     Bundle(Vec<OsString>),
 }
 
@@ -129,6 +143,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Task> {
         Some("lint") => with_help(parser, LINT_HELP, Task::Lint),
         Some("bench") => with_help(parser, BENCH_HELP, Task::Bench),
         Some("bundle") => with_help(parser, BUNDLE_HELP, Task::Bundle),
+        Some("doctor") => with_help(parser, DOCTOR_HELP, Task::Doctor),
         Some("bindings") => with_help(parser, BINDINGS_HELP, Task::Bindings),
         Some("help") => Ok(Task::Help(HELP)),
         _ => Err(anyhow!("there is no task `{}`", task.display())),
@@ -192,7 +207,7 @@ mod tests {
             assert_eq!(parsed(line).unwrap(), Task::Help(HELP), "{line}");
         }
         assert_eq!(parsed("setup --cuda 12.0 --help").unwrap(), Task::Help(SETUP_HELP));
-        for task in ["test", "lint", "bench", "bundle", "bindings"] {
+        for task in ["test", "lint", "bench", "bundle", "bindings", "doctor"] {
             assert!(matches!(parsed(&format!("{task} --help")).unwrap(), Task::Help(text) if text.contains(task)));
         }
     }

@@ -5,8 +5,9 @@ mod bench;
 mod bindings;
 mod bundle;
 mod cli;
+mod doctor;
+mod driver;
 #[path = "../../cuda-sys/build/find.rs"]
-#[expect(dead_code, reason = "the build script tells cargo which variables are read")]
 mod find;
 #[path = "../../cuda-sys/build/libclang.rs"]
 mod libclang;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Task::Lint(arguments) => lint::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Bundle(arguments) => bundle::run(&arguments),
+        Task::Doctor(arguments) => doctor::run(&arguments),
         Task::Bindings(arguments) => bindings::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

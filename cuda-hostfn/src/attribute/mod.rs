@@ -86,8 +86,8 @@ pub trait ValidFor<P: Place>: Attribute {}
 
 /// The attribute can be read from the place `P`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be read from {P}",
-    label = "not a readable attribute of {P}",
+    message = "`{Self}` cannot be read from the place `{P}`",
+    label = "not a readable attribute of the place `{P}`",
     note = "drivers answer CUDA_ERROR_INVALID_VALUE; the documentation of `{Self}` says where it can be read"
 )]
 pub trait ReadableFrom<P: Place>: Attribute {

@@ -25,28 +25,28 @@ impl Place for Nodes {}
 
 /// The places of attributes for streams.
 #[diagnostic::on_unimplemented(
-    message = "an attribute of streams cannot be set on {Self}",
+    message = "an attribute of streams cannot be set in the place `{Self}`",
     label = "valid for streams only",
     note = "set it on a stream: `stream.set_attribute(…)`, or `StreamOptions` when the stream is created",
-    note = "on {Self}, drivers answer CUDA_ERROR_INVALID_VALUE"
+    note = "in the place `{Self}`, drivers answer CUDA_ERROR_INVALID_VALUE"
 )]
 pub trait OfStreams: Place {}
 
 /// The places of attributes for launches.
 #[diagnostic::on_unimplemented(
-    message = "an attribute of launches cannot be set on {Self}",
+    message = "an attribute of launches cannot be set in the place `{Self}`",
     label = "valid for launches only",
     note = "set it on a launch: `LaunchConfig::new(…).attribute(…)`",
-    note = "on {Self}, drivers answer CUDA_ERROR_INVALID_VALUE"
+    note = "in the place `{Self}`, drivers answer CUDA_ERROR_INVALID_VALUE"
 )]
 pub trait OfLaunches: Place {}
 
 /// The places of attributes for launches and nodes.
 #[diagnostic::on_unimplemented(
-    message = "an attribute of launches and graph nodes cannot be set on {Self}",
+    message = "an attribute of launches and graph nodes cannot be set in the place `{Self}`",
     label = "valid for launches and graph kernel nodes only",
     note = "set it on a launch: `LaunchConfig::new(…).attribute(…)`, or on a node: `node.set_attribute(…)`",
-    note = "on {Self}, drivers answer CUDA_ERROR_INVALID_VALUE"
+    note = "in the place `{Self}`, drivers answer CUDA_ERROR_INVALID_VALUE"
 )]
 pub trait OfLaunchesAndNodes: Place {}
 

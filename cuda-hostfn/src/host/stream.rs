@@ -14,6 +14,9 @@ impl StreamRef {
     /// is made from it (`cuGraphRetainUserObject`): it is called whenever the graph runs, never twice at once, and
     /// dropped when the last of them is gone. That is why it is an `FnMut`.
     ///
+    /// It cannot borrow what may be gone by then: `move` values or an `Arc` into it, or use [`scope`](Self::scope), which
+    /// waits for closures that borrow.
+    ///
     /// **Ownership**: the crate, or the graph, keeps the closure; an ordinary thread drops it, never the driver's.
     ///
     /// ```no_run

@@ -50,6 +50,11 @@ pub struct Args {
     )]
     pub reference: Option<Option<PathBuf>>,
 
+    /// Also what is known: every finding with its reason, and every value that a driver answers oddly. Other formats than
+    /// the table always have it
+    #[arg(long)]
+    pub all: bool,
+
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 

@@ -92,7 +92,7 @@ fn run(args: &Args) -> Result<Report, Error> {
         Some(file) => (Format::Reference, Some(file.as_deref().unwrap_or(&reference))),
         None => (args.format, args.output.as_deref()),
     };
-    output::write(&format::render(&report, format, output::screen(file.is_some())), file)?;
+    output::write(&format::render(&report, format, output::screen(file.is_some()), args.all), file)?;
     Ok(report)
 }
 

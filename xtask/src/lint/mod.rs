@@ -1,6 +1,7 @@
 //! `cargo xtask lint`: everything about the code that needs no run of it.
 
 mod field_cases;
+mod targets;
 mod tidy;
 
 use std::ffi::OsString;
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
             crate::cargo().args(check).env("RUSTDOCFLAGS", "-D warnings").status().context("cannot run cargo")?;
         clean &= status.success();
     }
+    clean &= targets::compile()?;
     clean &= tidy::is_tidy(&crate::workspace())?;
     clean &= field_cases::are_shown(&crate::workspace())?;
     eprintln!("cargo xtask bindings --check");

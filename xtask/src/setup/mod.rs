@@ -100,6 +100,14 @@ pub(crate) fn drivers() -> Result<Vec<Driver>> {
     Ok(pins.iter().zip(outcomes).filter_map(|(pin, outcome)| store.driver(pin, outcome)).collect())
 }
 
+/// How many of the old drivers' libraries are there, and of how many. Fetches nothing.
+pub(crate) fn drivers_in_place() -> Result<(usize, usize)> {
+    let store = Store::open()?;
+    let pins = store.pins.drivers(std::env::consts::ARCH);
+    let there = pins.iter().filter(|pin| store.state(pin, Depth::Sizes) == State::Intact).count();
+    Ok((there, pins.len()))
+}
+
 impl Store {
     fn supported(&self) -> Vec<Version> {
         self.pins.versions().into_iter().filter(|version| *version >= OLDEST).collect()

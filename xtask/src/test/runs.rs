@@ -31,7 +31,7 @@ pub(super) const ON_DEVICES: [&str; 6] = ["--package", "tests", "--test", "devic
 /// Everything, with the headers that an ordinary build takes.
 pub(super) fn workspace() -> Result<Tally> {
     let mut cargo = crate::cargo();
-    cargo.args(["test", "--workspace", "--features", "xtask/audit,xtask/probe", "--no-fail-fast"]);
+    cargo.args(["test", "--workspace", "--features", "xtask/audit,xtask/bindings,xtask/probe", "--no-fail-fast"]);
     tally("the whole workspace", &mut cargo)
 }
 

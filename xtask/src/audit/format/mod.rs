@@ -33,9 +33,10 @@ pub struct Screen {
     pub colour: bool,
 }
 
-pub fn render(report: &Report, format: Format, screen: Screen) -> String {
+/// `all` is for the table, which leaves out what is known without it.
+pub fn render(report: &Report, format: Format, screen: Screen, all: bool) -> String {
     match format {
-        Format::Table => table::render(report, screen),
+        Format::Table => table::render(report, screen, all),
         Format::Markdown => markdown::render(report),
         Format::Json => json::render(report),
         Format::Html => html::render(report),

@@ -6,7 +6,7 @@ use super::Screen;
 use super::answers::{self, Cell as Answer};
 use super::cells::{self, Claim, Row, Source};
 use super::wrong::wrong;
-use crate::finding::Finding;
+use crate::finding::{Finding, Kind};
 use crate::model::Report;
 use crate::place::Place;
 
@@ -19,7 +19,7 @@ types   what the type of cuda-hostfn, named below the attribute, offers here
         capturing: a launch can have it only while its stream is capturing;
         unknown: the driver does not know the number; lacks it: the device does
 ≈       a value is changed or clamped   > a value out of range is accepted
-!       another finding, see below; the places there are calls: `…_set` and `…_get` on a
+!       another finding (`--all`); the places there are calls: `…_set` and `…_get` on a
         stream or a node, `launch`, `launch_capturing` (while the stream is being
         captured), `captured_node_get` (of the node that such a launch became)
 ";
@@ -29,7 +29,7 @@ const FIXED: u16 = 70;
 /// A column of machines.
 const WIDE: u16 = 13;
 
-pub fn render(report: &Report, screen: Screen) -> String {
+pub fn render(report: &Report, screen: Screen, all: bool) -> String {
     let mut out = format!("{}\n", cells::title(report));
     match &report.headers[..] {
         [header] => out += &format!("  {}\n", header.include.join("cuda.h").display()),
@@ -56,19 +56,39 @@ pub fn render(report: &Report, screen: Screen) -> String {
     if report.headers.len() > 1 {
         out += &format!("\nHistory\n{}", section(&history(report, screen)));
     }
-    let values = wrong_values(report, screen);
-    if values.row_count() > 0 {
-        out += &format!("\nWrong values, where the attribute is accepted\n{}", section(&values));
-    } else {
-        out += "\n";
+    out.push('\n');
+    if all {
+        let values = wrong_values(report, screen);
+        if values.row_count() > 0 {
+            out += &format!("Wrong values, where the attribute is accepted\n{}", section(&values));
+        }
     }
     out += &format!("{}\n", cells::summary(report));
-    if !report.findings.is_empty() {
-        out += &section(&findings(report, screen));
+    let listed: Vec<_> = report.findings.iter().filter(|finding| all || !finding.known).collect();
+    if !listed.is_empty() {
+        out += &section(&findings(report, &listed, screen));
         // What counts is on the screen when a long list ends.
         out += &format!("{}\n", cells::summary(report));
     }
+    if !all {
+        out += &wrapped(&left_out(report), screen);
+    }
     out
+}
+
+/// What `--all` would list, counted.
+fn left_out(report: &Report) -> String {
+    let mut kinds: Vec<(Kind, usize)> = Vec::new();
+    for finding in report.findings.iter().filter(|finding| finding.known) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == finding.kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((finding.kind, 1)),
+        }
+    }
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let kinds: Vec<_> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let known = if kinds.is_empty() { String::new() } else { format!("Known: {}. ", kinds.join(", ")) };
+    format!("{known}`--all` lists each with its reason, and the values that drivers answer oddly.")
 }
 
 fn section(table: &Table) -> String {
@@ -234,9 +254,9 @@ fn history(report: &Report, screen: Screen) -> Table {
     table
 }
 
-fn findings(report: &Report, screen: Screen) -> Table {
+fn findings(report: &Report, listed: &[&Finding], screen: Screen) -> Table {
     let mut table = new(screen, &["id", "finding, place", "evidence, reason"]);
-    for finding in &report.findings {
+    for finding in listed {
         let state = if finding.known { "known" } else { "new" };
         let texts = [finding.surface.to_string(), state.to_owned(), cells::shown_by(finding, report)];
         let below = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
