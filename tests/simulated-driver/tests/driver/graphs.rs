@@ -120,6 +120,36 @@ fn a_clone_and_a_child_are_copies() {
 }
 
 #[test]
+fn launched_into_a_capturing_stream_it_is_a_child_with_the_same_user_objects() {
+    let driver = driver();
+    let (stream, counter) = (stream(), AtomicU32::new(0));
+    let graph = made!(cuGraphCreate(0));
+    host_node(graph, &[], &counter);
+    let (object, seen) = crate::user_objects::counting_object();
+    ok!(cuGraphRetainUserObject(graph, object, 1, 1));
+    let exec = instantiate(graph);
+    crate::common::begin_capture(stream);
+    ok!(cuGraphLaunch(exec, stream));
+    let outer = crate::common::end_capture(stream);
+    assert_eq!(nodes(outer).len(), 1);
+    let mut inner = ptr::null_mut();
+    ok!(cuGraphChildGraphNodeGetGraph(nodes(outer)[0], &raw mut inner));
+    assert_eq!(nodes(inner).len(), 1);
+    ok!(cuGraphExecDestroy(exec));
+    ok!(cuGraphDestroy(graph));
+    driver.settle();
+    assert_eq!(seen.calls(), 0, "the outer graph has it");
+    let exec = instantiate(outer);
+    ok!(cuGraphDestroy(outer));
+    ok!(cuGraphLaunch(exec, stream));
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(counter.load(Ordering::SeqCst), 1);
+    ok!(cuGraphExecDestroy(exec));
+    driver.settle();
+    assert_eq!(seen.calls(), 1);
+}
+
+#[test]
 fn an_empty_graph_runs() {
     let _driver = driver();
     let stream = stream();
