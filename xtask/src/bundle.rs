@@ -12,10 +12,11 @@ use serde_json::Value;
 use crate::setup;
 
 /// What is built, and how each of its programs is run on the other machine.
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part { build: &["test", "--no-run", "--package", "cuda-hostfn", "--lib"], seconds: 60, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "device"], seconds: 240, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "host"], seconds: 60, arguments: "" },
+    Part { build: &["test", "--no-run", "--package", "tests", "--test", "graph"], seconds: 60, arguments: "" },
     Part { build: &["build", "--release", "--package", "cuda-hostfn", "--examples"], seconds: 60, arguments: "" },
     Part {
         build: &["build", "--release", "--package", "xtask", "--features", "probe", "--bin", "attribute-probe"],

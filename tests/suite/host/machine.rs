@@ -14,7 +14,7 @@ use simulated_driver::{Version, client};
 use tests::check;
 
 /// Names the CUDA version to simulate where there is no driver.
-const SIMULATED: &str = "CUDA_TESTS_SIMULATED";
+pub const SIMULATED: &str = "CUDA_TESTS_SIMULATED";
 
 #[derive(Clone, Debug)]
 pub struct Machine {
