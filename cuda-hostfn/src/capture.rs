@@ -4,14 +4,19 @@
 //! # fn f(stream: &cuda_hostfn::Stream) -> cuda_hostfn::Result<()> {
 //! use cuda_hostfn::CaptureMode;
 //!
-//! stream.begin_capture(CaptureMode::ThreadLocal)?;
-//! // … launches …
-//! let graph = stream.end_capture()?;
+//! let graph = stream.capture(CaptureMode::ThreadLocal, |stream| {
+//!     // … launches …
+//!     Ok(stream.host_launch(|| println!("at each launch of the graph"))?)
+//! })?;
 //! let executable = graph.instantiate(Default::default())?;
 //! executable.launch(stream)?;
 //! # Ok(()) }
 //! ```
+//!
+//! Where a closure does not fit, [`Capture`] is a capture as a value: it ends when it is dropped.
+//! [`StreamRef::begin_capture`] and [`StreamRef::end_capture`] are the driver's calls as they are.
 
+mod guard;
 mod turns;
 
 use std::ptr;
@@ -19,6 +24,7 @@ use std::ptr;
 use crate::error::call;
 use crate::sys::{CUstreamCaptureMode, CUstreamCaptureStatus};
 use crate::{Error, Graph, Result, StreamRef};
+pub use guard::Capture;
 pub(crate) use turns::{to_add, to_end};
 
 /// Which calls are forbidden while a capture goes on, because they could not be captured (such as `cuMemAlloc`).
@@ -68,10 +74,13 @@ impl StreamRef {
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED` if the capture became invalid, and others that the driver has for
-    /// captures that are not complete. The stream is then not capturing any more. [`Error::Invalid`], and the capture
-    /// goes on, if other threads are in the middle of capturing closures
-    /// ([`host_launch`](StreamRef::host_launch)) and do not get done within a second.
+    /// [`Error::CaptureInvalidated`] if the capture became invalid; `CUDA_ERROR_STREAM_CAPTURE_UNJOINED` if other streams
+    /// were drawn into it and not joined again. The stream is then not capturing any more, and the graph is gone.
+    ///
+    /// The capture goes on with `CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD`, and with [`Error::Invalid`] if other threads are
+    /// in the middle of capturing closures ([`host_launch`](StreamRef::host_launch)) and do not get done within a second.
+    /// `CUDA_ERROR_ILLEGAL_STATE` if the stream is not capturing, `CUDA_ERROR_STREAM_CAPTURE_UNMATCHED` if the capture began
+    /// in another stream, which makes it invalid.
     pub fn end_capture(&self) -> Result<Graph> {
         let mut graph = ptr::null_mut();
         let _entered = self.context().enter()?;
@@ -79,10 +88,10 @@ impl StreamRef {
             Error::invalid("stream", "other threads are capturing closures and do not get done; end the capture later")
         })?;
         // SAFETY: the handle lives; the pointer is valid for a write.
-        unsafe { call!(cuStreamEndCapture(self.as_raw(), &raw mut graph)) }?;
+        let result = unsafe { call!(cuStreamEndCapture(self.as_raw(), &raw mut graph)) };
         drop(turn);
-        // SAFETY: the driver gives the graph to the caller.
-        Ok(unsafe { Graph::from_raw(self.context(), graph) })
+        // SAFETY: the driver gives the graph to the caller; NULL, if the capture was invalid.
+        unsafe { Graph::given(self.context(), graph, result) }
     }
 
     /// Whether the stream is capturing (`cuStreamIsCapturing`).

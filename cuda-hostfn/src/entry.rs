@@ -6,8 +6,8 @@ use std::ffi::{CStr, c_float, c_uint, c_ulonglong, c_void};
 use crate::CudaVersion;
 use crate::sys::driver::Symbol;
 use crate::sys::{
-    CUcontext, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUresult, CUstream,
-    CUstreamCaptureStatus,
+    CUcontext, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphExecUpdateResult, CUgraphNode, CUhostFn, CUresult,
+    CUstream, CUstreamCaptureStatus,
 };
 
 macro_rules! by_name {
@@ -47,6 +47,40 @@ by_name! {
         dependencies: *mut *const CUgraphNode, edges: *mut *const c_void, count: *mut usize,
     );
     fn cuEventElapsedTime(milliseconds: *mut c_float, start: CUevent, end: CUevent);
+    fn cuGraphAddNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, edges: *const EdgeData, count: usize,
+        parameters: *mut c_void,
+    );
+    fn cuGraphAddDependencies(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize);
+    fn cuGraphRemoveDependencies(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize);
+    fn cuGraphGetEdges(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, count: *mut usize);
+    fn cuGraphGetEdges_v2(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edges: *mut EdgeData, count: *mut usize,
+    );
+    fn cuGraphNodeGetDependencies(node: CUgraphNode, nodes: *mut CUgraphNode, count: *mut usize);
+    fn cuGraphNodeGetDependencies_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, edges: *mut EdgeData, count: *mut usize,
+    );
+    fn cuGraphNodeGetDependentNodes(node: CUgraphNode, nodes: *mut CUgraphNode, count: *mut usize);
+    fn cuGraphNodeGetDependentNodes_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, edges: *mut EdgeData, count: *mut usize,
+    );
+    fn cuGraphExecUpdate(
+        exec: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut CUgraphExecUpdateResult,
+    );
+    fn cuGraphExecUpdate_v2(exec: CUgraphExec, graph: CUgraph, result: *mut UpdateResult);
+}
+
+/// As large as `CUgraphEdgeData`, which headers before 12.3 lack.
+pub(crate) type EdgeData = [u8; 8];
+
+/// `CUgraphExecUpdateResultInfo`, which headers before 12.0 lack.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct UpdateResult {
+    pub(crate) result: CUgraphExecUpdateResult,
+    pub(crate) node: CUgraphNode,
+    pub(crate) from: CUgraphNode,
 }
 
 /// Tells a context from another that was made later at the same address; `None` where the driver cannot (before 12.0).
@@ -63,6 +97,8 @@ pub(crate) fn since(function: &str) -> Option<CudaVersion> {
         "cuGraphInstantiateWithFlags" => CudaVersion::new(11, 4),
         "cuLaunchKernelEx" => CudaVersion::new(11, 8),
         "cuGraphAddKernelNode" => CudaVersion::new(12, 0),
+        "cuGraphExecUpdate_v2" => CudaVersion::new(12, 0),
+        "cuGraphAddNode_v2" => CudaVersion::new(12, 3),
         "cuFuncGetParamInfo" => CudaVersion::new(12, 4),
         "cuLaunchHostFunc_v2" => CudaVersion::new(13, 2),
         _ => return None,

@@ -7,6 +7,7 @@ use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::graph::UpdateRefusal;
 use crate::sys::CUresult;
 use crate::sys::driver::{self, LoadError};
 pub use kinds::{DriverError, InvalidArgument, MissingFunction, UnknownValue};
@@ -30,6 +31,11 @@ pub enum Error {
     UnknownValue(UnknownValue),
     /// CUDA may not be called in a [host function](crate::host); the driver was not called.
     CalledFromHostFunction,
+    /// Something made the capture that the stream is in invalid: a call that could not be captured, for instance. Its
+    /// graph is lost with all that was captured; [ending](crate::StreamRef::end_capture) it gives the streams back.
+    CaptureInvalidated(DriverError),
+    /// An executable graph cannot take over another graph.
+    UpdateRefused(UpdateRefusal),
     /// The stream is capturing: what runs once cannot be a node of a graph, which may run any number of times, or never.
     Capturing,
     /// A [host function](crate::host) will never be called: the device had this fault, or the context was destroyed.
@@ -42,7 +48,8 @@ impl Error {
     /// The driver's code, if the driver was asked and refused.
     pub fn code(&self) -> Option<CUresult> {
         match self {
-            Self::Driver(error) => Some(error.code),
+            Self::Driver(error) | Self::CaptureInvalidated(error) => Some(error.code),
+            Self::UpdateRefused(_) => Some(CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE),
             _ => None,
         }
     }
@@ -88,6 +95,9 @@ fn failed(function: &'static str, code: CUresult) -> Error {
         }
         CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND if !exported(function) => {
             return Error::MissingFunction(MissingFunction { function });
+        }
+        CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED => {
+            return Error::CaptureInvalidated(DriverError { code, function, attribute: None, log: None });
         }
         CUresult::CUDA_ERROR_NOT_READY => {}
         _ => crate::host::suspect(),
@@ -138,6 +148,10 @@ impl fmt::Display for Error {
             Self::CalledFromHostFunction => {
                 f.write_str("CUDA cannot be called in a host function; do it on another thread, or afterwards")
             }
+            Self::CaptureInvalidated(error) => {
+                write!(f, "{error}; what was captured is lost: end the capture and begin another")
+            }
+            Self::UpdateRefused(refusal) => write!(f, "the executable graph cannot be updated: {refusal}"),
             Self::Capturing => f.write_str(
                 "the stream is capturing, and what runs once cannot be captured; use host_launch, or end the capture",
             ),

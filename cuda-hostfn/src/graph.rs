@@ -9,18 +9,38 @@
 //! let config = LaunchConfig::new(16, 128);
 //! // SAFETY: the kernel has what it needs whenever the graph runs.
 //! let first = unsafe { graph.add_kernel_node(&[], kernel, &config, (0,)) }?;
+//! let between = graph.add_host_node(&[first.into()], || println!("the first kernel is done"))?;
 //! // SAFETY: as above.
-//! let second = unsafe { graph.add_kernel_node(&[first.into()], kernel, &config, (0,)) }?;
+//! let second = unsafe { graph.add_kernel_node(&[between.into()], kernel, &config, (0,)) }?;
 //!
 //! first.set_attribute(Cooperative(true))?;
 //! first.set_attribute(kernel.context().priority_range()?.highest())?;
 //! let priority: Priority = first.attribute()?;
 //! second.copy_attributes_from(first)?;
 //!
-//! let executable = graph.instantiate(InstantiateOptions::new().use_node_priority(true))?;
+//! let mut executable = graph.instantiate(InstantiateOptions::new().use_node_priority(true))?;
+//! executable.launch(stream)?;
+//! executable.replace_host_node(between, || println!("from the second launch on"))?;
 //! executable.launch(stream)?;
 //! # Ok(()) }
 //! ```
+//!
+//! # Who owns the closures
+//!
+//! A closure belongs to the graph that it was added to or captured into, and to everything that is made from that: clones,
+//! parents that have it as a child, executable graphs, and launches that are not done. Each may go first, also while it
+//! runs. When the last is gone, an ordinary thread drops the closure ([`host`](crate::host) says where), never the driver's:
+//! CUDA's user objects tell when. A closure that is [replaced](HostNode::replace) goes when nothing that was made before
+//! needs it any more; one that is replaced [in an executable graph](GraphExec::replace_host_node) stays for launches that are
+//! pending.
+//!
+//! **A closure is never called twice at once**, although its graph may run in several streams at once, as several
+//! executable graphs: it has a lock, which is held while it runs. That costs some ten nanoseconds a call. It can block another
+//! call of the same closure, and with it the driver's thread, and so all host functions, and nothing else; drivers that call
+//! all host functions on one thread never come to that.
+//!
+//! A closure that panics is [reported](crate::host::set_panic_handler) each time, and counted; the graph goes on, and stays
+//! usable.
 //!
 //! A graph and its executable graphs are `Send`, not `Sync`: the driver leaves it to the caller that one thread uses
 //! one of them at a time. Nodes borrow their graph.
@@ -32,17 +52,30 @@
 //! }
 //! ```
 
+mod calls;
+mod child;
+mod dot;
+mod edges;
 mod exec;
+mod host_node;
+mod kernel_node;
 mod node;
+mod options;
+mod update;
 
-pub use exec::{GraphExec, InstantiateOptions};
-pub use node::{KernelNode, Node};
+pub use child::{ChildGraph, ChildGraphNode};
+pub use exec::GraphExec;
+pub use host_node::HostNode;
+pub use kernel_node::KernelNode;
+pub use node::Node;
+pub use options::InstantiateOptions;
+pub use update::{UpdateError, UpdateRefusal};
 
 use std::ptr;
 
 use crate::error::call;
-use crate::sys::{CUDA_KERNEL_NODE_PARAMS, CUgraph, CUgraphNode, CUgraphNodeType, cuGraphDestroy};
-use crate::{Arguments, Context, Error, Kernel, LaunchConfig, Result};
+use crate::sys::{CUgraph, cuGraphDestroy};
+use crate::{Context, Result};
 
 /// A graph. It keeps its context alive. Dropping it leaves its executable graphs intact.
 #[derive(Debug)]
@@ -97,68 +130,45 @@ impl Graph {
         &self.context
     }
 
-    /// Adds a kernel that runs after `dependencies` (`cuGraphAddKernelNode`). Attributes are set on the node.
+    /// A copy, with the closures of this graph, which it owns as well (`cuGraphClone`).
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if the shape breaks a rule or a dependency belongs to another graph; otherwise what the
-    /// driver answers.
+    /// What the driver answers, such as `CUDA_ERROR_NOT_SUPPORTED` for a graph with a device-updatable node.
+    pub fn try_clone(&self) -> Result<Self> {
+        let mut raw = ptr::null_mut();
+        let _entered = self.context.enter()?;
+        // SAFETY: the handle lives; the pointer is valid for a write.
+        let result = unsafe { call!(cuGraphClone(&raw mut raw, self.raw)) };
+        // SAFETY: what the driver gives is the caller's.
+        unsafe { Self::given(&self.context, raw, result) }
+    }
+
+    /// The node of this graph that became a copy of `original` when this graph was [cloned](Self::try_clone) from the
+    /// other's graph (`cuGraphNodeFindInClone`).
+    ///
+    /// # Errors
+    ///
+    /// `CUDA_ERROR_INVALID_VALUE` if there is none.
+    pub fn find_in_clone(&self, original: Node<'_>) -> Result<Node<'_>> {
+        let mut node = ptr::null_mut();
+        let _entered = self.context.enter()?;
+        // SAFETY: the handles live; the pointer is valid for a write.
+        unsafe { call!(cuGraphNodeFindInClone(&raw mut node, original.as_raw(), self.raw)) }?;
+        Ok(Node::new(self, node))
+    }
+
+    /// What came of a call that makes a graph. One that the driver gives although it reports an error, such as that of
+    /// earlier work, is not left behind.
     ///
     /// # Safety
     ///
-    /// As [`Kernel::launch`], for every launch of every executable graph that is made from this one; and the kernel's
-    /// module is loaded until the graph and all of those are dropped, also if none is ever launched.
-    pub unsafe fn add_kernel_node<A: Arguments>(
-        &self,
-        dependencies: &[Node<'_>],
-        kernel: &Kernel<A>,
-        config: &LaunchConfig,
-        arguments: A,
-    ) -> Result<KernelNode<'_>> {
-        if dependencies.iter().any(|node| node.graph().raw != self.raw) {
-            return Err(Error::invalid("dependencies", "has a node of another graph"));
-        }
-        let dependencies: Vec<CUgraphNode> = dependencies.iter().map(|node| node.as_raw()).collect();
-        kernel.check_shape(config)?;
-        let mut node = ptr::null_mut();
-        let mut raw = config.as_node_params(kernel.as_raw());
-        let _entered = kernel.context().enter()?;
-        arguments.with_pointers(|pointers| {
-            raw.kernelParams = pointers;
-            let (first, count) = (dependencies.as_ptr(), dependencies.len());
-            // SAFETY: the handles live, the parameters are whole, and the kernel's context is current, without which
-            // the driver crashes; the caller answers for the kernel.
-            unsafe { call!(cuGraphAddKernelNode(&raw mut node, self.raw, first, count, &raw const raw)) }
-        })?;
-        // SAFETY: just added to this graph.
-        Ok(unsafe { KernelNode::from_raw(self, node) })
-    }
-
-    /// The kernel nodes, in no particular order (`cuGraphGetNodes`).
-    ///
-    /// # Errors
-    ///
-    /// What the driver answers.
-    pub fn kernel_nodes(&self) -> Result<Vec<KernelNode<'_>>> {
-        let _entered = self.context.enter()?;
-        let mut count = 0;
-        // SAFETY: the handle lives; NULL asks for the number of nodes.
-        unsafe { call!(cuGraphGetNodes(self.raw, ptr::null_mut(), &raw mut count)) }?;
-        let mut nodes = vec![ptr::null_mut(); count];
-        // SAFETY: the handle lives; there is room for `count` nodes.
-        unsafe { call!(cuGraphGetNodes(self.raw, nodes.as_mut_ptr(), &raw mut count)) }?;
-        nodes.truncate(count);
-        let mut kernels = Vec::new();
-        for node in nodes {
-            let mut kind = CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
-            // SAFETY: a node of the graph; the pointer is valid for a write.
-            unsafe { call!(cuGraphNodeGetType(node, &raw mut kind)) }?;
-            if kind == CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL {
-                // SAFETY: a kernel node of this graph.
-                kernels.push(unsafe { KernelNode::from_raw(self, node) });
-            }
-        }
-        Ok(kernels)
+    /// `raw` is NULL, or a graph that nobody else destroys.
+    pub(crate) unsafe fn given(context: &Context, raw: CUgraph, result: Result<()>) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let graph = (!raw.is_null()).then(|| unsafe { Self::from_raw(context, raw) });
+        result?;
+        graph.ok_or_else(|| crate::Error::unknown("CUgraph", 0))
     }
 
     /// Makes an executable graph, which is independent of this one from then on (`cuGraphInstantiateWithFlags`).
@@ -168,23 +178,6 @@ impl Graph {
     /// What the driver answers, such as `CUDA_ERROR_NOT_SUPPORTED` for the second time with a device-updatable node.
     pub fn instantiate(&self, options: InstantiateOptions) -> Result<GraphExec> {
         GraphExec::new(self, options)
-    }
-}
-
-impl LaunchConfig {
-    fn as_node_params(&self, function: crate::sys::CUfunction) -> CUDA_KERNEL_NODE_PARAMS {
-        let (grid, block) = (self.grid(), self.block());
-        CUDA_KERNEL_NODE_PARAMS {
-            func: function,
-            gridDimX: grid.x,
-            gridDimY: grid.y,
-            gridDimZ: grid.z,
-            blockDimX: block.x,
-            blockDimY: block.y,
-            blockDimZ: block.z,
-            sharedMemBytes: self.shared_memory(),
-            ..CUDA_KERNEL_NODE_PARAMS::default()
-        }
     }
 }
 

@@ -20,12 +20,12 @@ pub mod priority;
 pub mod stream;
 mod version;
 
-pub use capture::{CaptureMode, CaptureStatus};
+pub use capture::{Capture, CaptureMode, CaptureStatus};
 pub use context::Context;
 pub use device::Device;
 pub use error::{DriverError, Error, InvalidArgument, MissingFunction, Result, UnknownValue};
 pub use event::{Event, EventOptions};
-pub use graph::{Graph, GraphExec, InstantiateOptions, KernelNode, Node};
+pub use graph::{Graph, GraphExec, HostNode, InstantiateOptions, KernelNode, Node};
 pub use host::{EnqueueError, HostTask, SyncMode, TaskError, in_host_function};
 pub use kernel::Kernel;
 pub use launch::{Arguments, Dim3, KernelArgument, LaunchConfig, Launched};

@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub use check::{check, equal, trial_on, trial_with};
 pub use libraries::{DRIVERS, Driver, STUB, stub};
-pub use machine::Machine;
+pub use machine::{Machine, SIMULATED};
 pub use memory::{Pinned, Words};
 pub use watch::{Drops, Gate, Value, soon, touch};
 

@@ -10,7 +10,7 @@ use simulated_driver_client::{Client, Version};
 use crate::{Pinned, Words, disorder};
 
 /// Names the CUDA version to simulate, wherever there is a driver or none.
-const SIMULATED: &str = "CUDA_TESTS_SIMULATED";
+pub const SIMULATED: &str = "CUDA_TESTS_SIMULATED";
 
 /// A device with its context and a kernel that fills words.
 #[derive(Clone, Debug)]

@@ -1,12 +1,10 @@
-//! Nodes of a graph, and the attributes of kernel nodes.
+//! Nodes of any kind, and what they depend on.
 
-use std::ops::Deref;
-
-use super::Graph;
+use super::calls::{self, Neighbours};
+use super::{ChildGraphNode, Graph, HostNode, KernelNode};
 use crate::Result;
-use crate::attribute::{self, AttributeValue, ReadableFrom, Rules, ValidFor, place};
 use crate::error::call;
-use crate::sys::{CUgraphNode, CUlaunchAttributeID};
+use crate::sys::{CUgraphNode, CUgraphNodeType};
 
 /// A node of any kind, to depend on. A small value that borrows its graph.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +14,19 @@ pub struct Node<'g> {
 }
 
 impl<'g> Node<'g> {
+    pub(super) fn new(graph: &'g Graph, raw: CUgraphNode) -> Self {
+        Self { raw, graph }
+    }
+
+    /// A node that was found by other means.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is a node of `graph` and stays in it while the value lives.
+    pub unsafe fn from_raw(graph: &'g Graph, raw: CUgraphNode) -> Self {
+        Self::new(graph, raw)
+    }
+
     /// CUDA's handle. It is valid while the graph lives and has the node.
     pub fn as_raw(self) -> CUgraphNode {
         self.raw
@@ -25,104 +36,84 @@ impl<'g> Node<'g> {
     pub fn graph(self) -> &'g Graph {
         self.graph
     }
-}
 
-/// A node that launches a kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelNode<'g>(Node<'g>);
-
-impl<'g> KernelNode<'g> {
-    /// A node that was found by other means.
-    ///
-    /// # Safety
-    ///
-    /// `raw` is a kernel node of `graph` and stays in it while the value lives.
-    pub unsafe fn from_raw(graph: &'g Graph, raw: CUgraphNode) -> Self {
-        Self(Node { raw, graph })
-    }
-
-    /// Reads an attribute (`cuGraphKernelNodeGetAttribute`).
+    /// What the node does (`cuGraphNodeGetType`), by CUDA's enum, which also has numbers newer than the header.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownValue`](crate::Error::UnknownValue) for a value newer than this crate;
-    /// `CUDA_ERROR_INVALID_VALUE` if the driver does not know the attribute. The error names the attribute.
-    pub fn attribute<A: ReadableFrom<place::Nodes>>(self) -> Result<A> {
-        A::decode(&self.raw_attribute(A::ID)?)
-    }
-
-    /// Sets an attribute (`cuGraphKernelNodeSetAttribute`), for executable graphs that are made from now on.
-    ///
-    /// An attribute that nodes do not have does not compile:
-    ///
-    /// ```compile_fail,E0277
-    /// # fn f(node: cuda_hostfn::KernelNode<'_>) -> cuda_hostfn::Result<()> {
-    /// node.set_attribute(cuda_hostfn::attribute::ProgrammaticStreamSerialization(true))
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) for a value that breaks the attribute's rules; otherwise what the
-    /// driver answers, with the attribute's name.
-    pub fn set_attribute<A: ValidFor<place::Nodes>>(self, attribute: A) -> Result<()> {
-        let context = self.graph.context();
-        attribute.check(&mut Rules::new(context))?;
-        let mut value = attribute.encode();
-        let id = CUlaunchAttributeID(attribute.id() as _);
-        let _entered = context.enter()?;
-        // SAFETY: the handle lives; the value is a whole union, which the driver may write to.
-        unsafe { call!(cuGraphKernelNodeSetAttribute(self.raw, id, value.as_mut_ptr())) }
-            .map_err(|error| error.about(attribute::name(attribute.id())))
-    }
-
-    /// Sets every attribute to what `other` has (`cuGraphKernelNodeCopyAttributes`). Nodes of other graphs are fine.
-    ///
-    /// # Errors
-    ///
-    /// What the driver answers: `CUDA_ERROR_NOT_SUPPORTED` if either node is device-updatable,
-    /// `CUDA_ERROR_INVALID_VALUE` for a cluster that does not divide the grid.
-    pub fn copy_attributes_from(self, other: KernelNode<'_>) -> Result<()> {
+    /// What the driver answers.
+    pub fn kind(self) -> Result<CUgraphNodeType> {
         let _entered = self.graph.context().enter()?;
-        // SAFETY: both handles live.
-        unsafe { call!(cuGraphKernelNodeCopyAttributes(self.raw, other.raw)) }
+        let mut kind = CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
+        // SAFETY: the handle lives; the pointer is valid for a write.
+        unsafe { call!(cuGraphNodeGetType(self.raw, &raw mut kind)) }?;
+        Ok(kind)
     }
 
-    /// Whether the driver knows the attribute for nodes.
+    /// The node as one that launches a kernel, if it does.
     ///
     /// # Errors
     ///
-    /// What the driver answers, other than the refusal that means no.
-    pub fn supports<A: ReadableFrom<place::Nodes>>(self) -> Result<bool> {
-        attribute::is_known(self.raw_attribute(A::ID))
+    /// What the driver answers.
+    pub fn as_kernel_node(self) -> Result<Option<KernelNode<'g>>> {
+        let is_kernel = self.kind()? == CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL;
+        // SAFETY: a kernel node of the graph.
+        Ok(is_kernel.then(|| unsafe { KernelNode::from_raw(self.graph, self.raw) }))
     }
 
-    /// Reads an attribute by its number, also one newer than this crate (`cuGraphKernelNodeGetAttribute`). Bytes that
-    /// the driver does not write are 0.
+    /// The node as one that calls a host function, if it does.
     ///
     /// # Errors
     ///
-    /// `CUDA_ERROR_INVALID_VALUE` if the driver does not know the number for nodes.
-    pub fn raw_attribute(self, id: u32) -> Result<AttributeValue> {
-        let mut value = AttributeValue::ZERO;
+    /// What the driver answers.
+    pub fn as_host_node(self) -> Result<Option<HostNode<'g>>> {
+        let is_host = self.kind()? == CUgraphNodeType::CU_GRAPH_NODE_TYPE_HOST;
+        // SAFETY: a host node of the graph.
+        Ok(is_host.then(|| unsafe { HostNode::from_raw(self.graph, self.raw) }))
+    }
+
+    /// The node as one that runs a graph, if it does.
+    ///
+    /// # Errors
+    ///
+    /// What the driver answers.
+    pub fn as_child_graph_node(self) -> Result<Option<ChildGraphNode<'g>>> {
+        let is_child = self.kind()? == CUgraphNodeType::CU_GRAPH_NODE_TYPE_GRAPH;
+        // SAFETY: a child graph node of the graph.
+        Ok(is_child.then(|| unsafe { ChildGraphNode::from_raw(self.graph, self.raw) }))
+    }
+
+    /// What the node runs after (`cuGraphNodeGetDependencies`), in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// What the driver answers.
+    pub fn dependencies(self) -> Result<Vec<Self>> {
+        self.neighbours(Neighbours::Dependencies)
+    }
+
+    /// What runs after the node (`cuGraphNodeGetDependentNodes`), in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// What the driver answers.
+    pub fn dependent_nodes(self) -> Result<Vec<Self>> {
+        self.neighbours(Neighbours::Dependents)
+    }
+
+    fn neighbours(self, which: Neighbours) -> Result<Vec<Self>> {
         let _entered = self.graph.context().enter()?;
-        // SAFETY: the handle lives; the value is a whole union.
-        unsafe { call!(cuGraphKernelNodeGetAttribute(self.raw, CUlaunchAttributeID(id as _), value.as_mut_ptr())) }
-            .map_err(|error| error.about(attribute::name(id)))?;
-        Ok(value)
+        // SAFETY: the handle lives, and the context is current.
+        let nodes = unsafe { calls::neighbours(self.raw, which) }?;
+        Ok(nodes.into_iter().map(|node| Self::new(self.graph, node)).collect())
     }
 }
 
-impl<'g> Deref for KernelNode<'g> {
-    type Target = Node<'g>;
-
-    fn deref(&self) -> &Node<'g> {
-        &self.0
+/// The same node, of whichever value for the graph.
+impl PartialEq for Node<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
     }
 }
 
-impl<'g> From<KernelNode<'g>> for Node<'g> {
-    fn from(node: KernelNode<'g>) -> Self {
-        node.0
-    }
-}
+impl Eq for Node<'_> {}

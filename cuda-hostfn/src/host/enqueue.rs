@@ -25,6 +25,24 @@ pub enum SyncMode {
     SpinWait,
 }
 
+impl SyncMode {
+    /// As the driver numbers it (`CUhostTaskSyncMode`).
+    pub(crate) const fn number(self) -> c_uint {
+        match self {
+            Self::Blocking => 0,
+            Self::SpinWait => 1,
+        }
+    }
+
+    /// Whether the driver has it, and if not, the error that says so.
+    pub(crate) fn check_supported(self) -> Result<()> {
+        if self == Self::SpinWait && driver::symbol(c"cuLaunchHostFunc_v2").is_none() {
+            return crate::error::check("cuLaunchHostFunc_v2", CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND);
+        }
+        Ok(())
+    }
+}
+
 /// A stream together with a [`SyncMode`]: [`StreamRef::in_sync_mode`].
 #[derive(Clone, Copy, Debug)]
 pub struct HostFunctions<'s> {
@@ -44,10 +62,7 @@ impl<'s> HostFunctions<'s> {
     }
 
     pub(super) fn supported(stream: &'s StreamRef, mode: SyncMode) -> Result<Self> {
-        if mode == SyncMode::SpinWait && driver::symbol(c"cuLaunchHostFunc_v2").is_none() {
-            let code = CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
-            return Err(crate::error::check("cuLaunchHostFunc_v2", code).expect_err("not a success"));
-        }
+        mode.check_supported()?;
         Ok(Self { stream, mode })
     }
 
@@ -188,11 +203,8 @@ impl<'s> HostFunctions<'s> {
         match self.mode {
             // SAFETY: the handle lives; the function may be called with `data`, says who made them.
             SyncMode::Blocking => unsafe { call!(cuLaunchHostFunc(stream, function, data)) },
-            SyncMode::SpinWait => {
-                const SPIN_WAIT: c_uint = 1;
-                // SAFETY: as above.
-                unsafe { call!(entry::cuLaunchHostFunc_v2(stream, function, data, SPIN_WAIT)) }
-            }
+            // SAFETY: as above.
+            mode => unsafe { call!(entry::cuLaunchHostFunc_v2(stream, function, data, mode.number())) },
         }
     }
 }

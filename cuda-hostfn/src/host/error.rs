@@ -16,7 +16,7 @@ pub struct EnqueueError<C> {
 }
 
 impl<C> EnqueueError<C> {
-    pub(super) fn new(error: Error, refused: C) -> Self {
+    pub(crate) fn new(error: Error, refused: C) -> Self {
         Self { error, refused }
     }
 

@@ -18,6 +18,7 @@
 //! | call | what it takes | who owns that, and where it is dropped | while capturing |
 //! |---|---|---|---|
 //! | [`host_launch`](crate::StreamRef::host_launch) | `FnMut()` | the crate; an ordinary thread | a node; the graph owns the closure |
+//! | [`Graph::add_host_node`](crate::Graph::add_host_node) | `FnMut()` | the graph; an ordinary thread | |
 //! | [`host_task`](crate::StreamRef::host_task) | `FnOnce() -> T` | the closure consumes itself where it runs; `T` is the task's | refused |
 //! | [`host_task_with`](crate::StreamRef::host_task_with) | `V`, `FnOnce(&mut V) -> T` | the value: the crate, an ordinary thread | refused |
 //! | [`retire`](crate::StreamRef::retire) | `V` | the crate; an ordinary thread | refused |
@@ -152,8 +153,8 @@
 //! ```
 //!
 //! This crate holds no lock of its own during a call into the driver, and none while a closure runs, but for one: a
-//! captured closure has a lock of its own, which is held while it runs, since the driver may replay it for several
-//! launches. It can block another replay of the same closure, and nothing else.
+//! closure in a [graph](crate::graph) has a lock of its own, which is held while it runs, since the driver may replay it for
+//! several launches. It can block another replay of the same closure, and nothing else.
 
 mod block;
 mod captured;
@@ -164,6 +165,7 @@ mod error;
 mod handle;
 mod hook;
 mod job;
+mod keeper;
 mod lane;
 mod lost;
 mod marks;
@@ -177,12 +179,15 @@ mod stream;
 mod task;
 mod thread;
 mod trampoline;
+mod user_object;
 mod watch;
 
+pub(crate) use captured::{give_to_graph, take_from_graph};
 pub use counters::{Counters, counters, outstanding};
 pub use enqueue::{HostFunctions, SyncMode};
 pub use error::{EnqueueError, TaskError};
 pub use hook::{Call, Hook, Moment, set_hook};
+pub(crate) use keeper::{Kept, with_keeper};
 pub(crate) use lane::Lane;
 pub use panics::{Panic, PanicHandler, set_panic_handler};
 pub use reclaim::{Reclaimer, reclaim};

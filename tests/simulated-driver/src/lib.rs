@@ -24,7 +24,8 @@
 //! * Every version takes the attributes that the recorded machine's driver, of CUDA 13.0, takes.
 //! * A kernel without a meaning here does nothing. Memory is checked in the kernels that have one, not in copies.
 //! * A fault is noticed by calls that wait or ask, and by enqueueing only if that was asked for; a real one, some time.
-//! * Launching an executable graph into a capturing stream is refused; a real driver makes a child graph of it.
+//! * An executable graph that is launched into a capturing stream becomes one child graph; that of a real driver has the
+//!   child graphs that the original had.
 //! * Not there: stream memory operations, memory pools, arrays, several devices, `cuGetProcAddress`, libraries.
 
 mod abi;

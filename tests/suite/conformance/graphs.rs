@@ -12,6 +12,7 @@ trials! {
     a_node_of_another_graph_is_no_dependency,
     the_host_function_of_a_node_can_be_replaced_here_and_in_an_executable_graph,
     a_clone_and_a_child_are_copies,
+    launched_into_a_capturing_stream_it_is_a_child_with_the_same_user_objects,
     an_empty_graph_runs,
     it_can_be_printed,
 }
@@ -115,6 +116,34 @@ fn a_clone_and_a_child_are_copies(_: &Driver) {
     ok!(cuStreamSynchronize(stream));
     assert_eq!(counter.load(Ordering::SeqCst), 3);
     ok!(cuGraphExecDestroy(exec));
+}
+
+fn launched_into_a_capturing_stream_it_is_a_child_with_the_same_user_objects(driver: &Driver) {
+    let (stream, counter) = (stream(), AtomicU32::new(0));
+    let graph = made!(cuGraphCreate(0));
+    host_node(graph, &[], &counter);
+    let (object, seen) = crate::user_objects::counting_object();
+    ok!(cuGraphRetainUserObject(graph, object, 1, 1));
+    let exec = instantiate(graph);
+    crate::raw::begin_capture(stream);
+    ok!(cuGraphLaunch(exec, stream));
+    let outer = crate::raw::end_capture(stream);
+    assert_eq!(nodes(outer).len(), 1);
+    let mut inner = ptr::null_mut();
+    ok!(cuGraphChildGraphNodeGetGraph(nodes(outer)[0], &raw mut inner));
+    assert_eq!(nodes(inner).len(), 1);
+    ok!(cuGraphExecDestroy(exec));
+    ok!(cuGraphDestroy(graph));
+    driver.settle();
+    assert_eq!(seen.calls(), 0, "the outer graph has it");
+    let exec = instantiate(outer);
+    ok!(cuGraphDestroy(outer));
+    ok!(cuGraphLaunch(exec, stream));
+    ok!(cuStreamSynchronize(stream));
+    assert_eq!(counter.load(Ordering::SeqCst), 1);
+    ok!(cuGraphExecDestroy(exec));
+    driver.settle();
+    assert_eq!(seen.calls(), 1);
 }
 
 fn an_empty_graph_runs(_: &Driver) {
