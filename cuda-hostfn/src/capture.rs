@@ -75,10 +75,11 @@ impl StreamRef {
     /// # Errors
     ///
     /// [`Error::CaptureInvalidated`] if the capture became invalid; `CUDA_ERROR_STREAM_CAPTURE_UNJOINED` if other streams
-    /// were drawn into it and not joined again. The stream is then not capturing any more, and the graph is gone.
+    /// were drawn into it and not joined again; `CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD` on another thread. The stream is
+    /// then not capturing any more, and the graph is gone.
     ///
-    /// The capture goes on with `CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD`, and with [`Error::Invalid`] if other threads are
-    /// in the middle of capturing closures ([`host_launch`](StreamRef::host_launch)) and do not get done within a second.
+    /// The capture goes on with [`Error::Invalid`] if other threads are in the middle of capturing closures
+    /// ([`host_launch`](StreamRef::host_launch)) and do not get done within a second.
     /// `CUDA_ERROR_ILLEGAL_STATE` if the stream is not capturing, `CUDA_ERROR_STREAM_CAPTURE_UNMATCHED` if the capture began
     /// in another stream, which makes it invalid.
     pub fn end_capture(&self) -> Result<Graph> {

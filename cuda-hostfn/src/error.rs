@@ -36,7 +36,8 @@ pub enum Error {
     CaptureInvalidated(DriverError),
     /// An executable graph cannot take over another graph.
     UpdateRefused(UpdateRefusal),
-    /// The stream is capturing: what runs once cannot be a node of a graph, which may run any number of times, or never.
+    /// The stream is capturing: what runs once cannot be a node of a graph, which may run any number of times, or never; and
+    /// drivers capture no launch of an executable graph.
     Capturing,
     /// A [host function](crate::host) will never be called: the device had this fault, or the context was destroyed.
     Lost(Arc<Error>),
@@ -153,7 +154,7 @@ impl fmt::Display for Error {
             }
             Self::UpdateRefused(refusal) => write!(f, "the executable graph cannot be updated: {refusal}"),
             Self::Capturing => f.write_str(
-                "the stream is capturing, and what runs once cannot be captured; use host_launch, or end the capture",
+                "the stream is capturing, and this cannot be captured; end the capture before, or use host_launch for a closure",
             ),
             Self::Lost(error) => write!(f, "the host function will never be called: {error}"),
             Self::Panicked(text) => write!(f, "the host function panicked: {text}"),

@@ -85,22 +85,25 @@ impl GraphExec {
     }
 
     /// Puts the graph into a stream (`cuGraphLaunch`). Launches of one executable graph run one after another, in whatever
-    /// streams. While the stream is capturing, the graph becomes a [child](super::ChildGraphNode) of the one that is captured.
+    /// streams.
     ///
     /// Whoever put the kernels into the graph promised that this is sound.
     ///
     /// # Errors
     ///
-    /// What the driver answers.
+    /// [`Error::Capturing`](crate::Error::Capturing) if the stream is capturing, and the capture goes on (a driver refuses it,
+    /// and makes the capture invalid); otherwise what the driver answers.
     pub fn launch(&self, stream: &StreamRef) -> Result<()> {
         let _entered = self.context.enter()?;
         let settled = stream.context().captures().settled();
-        let is_captured = self.kept.has_closures() && stream.current_capture_status()? != CaptureStatus::None;
+        if stream.current_capture_status()? != CaptureStatus::None {
+            return Err(Error::Capturing);
+        }
         // A launch that fails may have happened; a closure that is given up late is better than one that is missing.
         self.launches.set(self.launches.get() + 1);
         // SAFETY: both handles live.
         let result = unsafe { call!(cuGraphLaunch(self.raw, stream.as_raw())) };
-        if is_captured || !stream.context().captures().none_since(settled) {
+        if !stream.context().captures().none_since(settled) {
             self.was_captured.set(true);
         }
         result

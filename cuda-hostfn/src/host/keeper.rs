@@ -88,11 +88,6 @@ pub(crate) unsafe fn with_keeper<R>(graph: CUgraph, make: impl FnOnce() -> Resul
 }
 
 impl Kept {
-    /// Whether there was ever one.
-    pub(crate) fn has_closures(&self) -> bool {
-        self.0.upgrade().is_some_and(|keeper| !keeper.slots.lock().is_empty())
-    }
-
     /// Keeps a closure that `set` makes a node of the executable graph call, for those launches that come after the
     /// first `launches`. The closure before it, if it is one of these, is given up when those are done, unless
     /// `is_forever`.

@@ -141,7 +141,7 @@ fn judge_end(state: &mut State, stream: Handle) -> Result<(Handle, Result)> {
     let handle = member.capture;
     let capture = state.captures.get(&handle).ok_or(CUresult::CUDA_ERROR_ILLEGAL_STATE)?;
     if capture.mode != Mode::Relaxed && capture.thread != gate::thread() {
-        return Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+        return Ok((handle, Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)));
     }
     if capture.origin != stream {
         set_invalid(state, handle);

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use cuda_sys::CUresult;
 
 use crate::abi::{Handle, Result};
-use crate::attributes::Attributes;
-use crate::graph::{self, EdgeData, Kind, Node};
+use crate::context;
+use crate::graph::{Kind, Node};
 use crate::launch::{self, Request};
-use crate::state::{State, find, find_mut};
+use crate::state::{State, find};
 use crate::stream::{self, Enqueued};
 use crate::user_object::{self, References};
 use crate::work::{Phase, Run, Task, Work};
-use crate::{capture, context};
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`: all that there are.
 const FLAGS: u64 = 0b1111;
@@ -157,29 +156,11 @@ fn get_mut(state: &mut State, exec: Handle) -> Result<&mut Exec> {
 pub(crate) fn launch(state: &mut State, exec: Handle, stream: Handle) -> Result {
     let found = get(state, exec)?;
     let (program, lease) = (Arc::clone(&found.program), found.lease);
-    if capture::of_stream(state, stream)?.is_some() {
-        let child = as_child(state, &program, lease)?;
-        return capture::add(state, stream, Kind::Child(child), Attributes::new()).map(drop);
-    }
+    stream::forbid_in_capture(state, stream)?;
     let phases = vec![Phase::Waiting; program.nodes.len()];
     user_object::extend_lease(state, lease);
     let work = Work::Graph(Run { exec, program, phases, lease });
     stream::enqueue_work(state, stream, work).map(|Enqueued| ()).inspect_err(|_| user_object::end_lease(state, lease))
-}
-
-/// What an executable graph runs, as a graph of its own that has the same user objects. Child graphs lose their bounds.
-fn as_child(state: &mut State, program: &Program, lease: Handle) -> Result<Handle> {
-    let child = graph::create(state);
-    let mut nodes: Vec<Handle> = Vec::with_capacity(program.nodes.len());
-    for step in &program.nodes {
-        let after: Vec<_> = step.after.iter().map(|before| (nodes[*before], EdgeData::default())).collect();
-        nodes.push(graph::add(state, child, step.task.clone().into(), Attributes::new(), &after, true)?);
-    }
-    let references = user_object::of_lease(state, lease);
-    let user_objects = user_object::duplicate(state, &references);
-    let made = find_mut(&mut state.graphs, child)?;
-    (made.is_child, made.user_objects) = (true, user_objects);
-    Ok(child)
 }
 
 pub(crate) fn upload(state: &mut State, exec: Handle, stream: Handle) -> Result {

@@ -156,10 +156,6 @@ pub(crate) fn extend_lease(state: &mut State, lease: Handle) {
     }
 }
 
-pub(crate) fn of_lease(state: &State, lease: Handle) -> References {
-    state.leases.get(&lease).map(|lease| lease.references.clone()).unwrap_or_default()
-}
-
 /// One holder fewer; the last one gives the references up.
 pub(crate) fn end_lease(state: &mut State, handle: Handle) {
     let Some(lease) = state.leases.get_mut(&handle) else { return };

@@ -7,7 +7,7 @@ use std::thread;
 
 use cuda_hostfn::attribute::RawAttribute;
 use cuda_hostfn::sys::CUresult;
-use cuda_hostfn::{Capture, CaptureMode, CaptureStatus, Error, Event, LaunchConfig, PerThreadStream, Stream};
+use cuda_hostfn::{Capture, CaptureMode, CaptureStatus, Error, Event, Graph, LaunchConfig, PerThreadStream, Stream};
 use libtest_mimic::Failed;
 use tests::check;
 
@@ -23,6 +23,7 @@ pub const TRIALS: &[(&str, Run)] = &[
     ("captures: made invalid by waiting", waiting),
     ("captures: ended in the wrong stream", wrong_stream),
     ("captures: ended on the wrong thread", wrong_thread),
+    ("captures: an executable graph that is launched there is refused, and the capture goes on", launched),
     ("captures: ended with a stream that was not joined", not_joined),
     ("captures: ended without one", without_one),
 ];
@@ -211,17 +212,18 @@ fn wrong_thread(machine: &Machine) -> Result<(), Failed> {
         stream.host_launch(move || touch(&value))?;
         let ended = thread::scope(|scope| scope.spawn(|| stream.end_capture()).join()).map_err(|_| "panicked")?;
         let graph = match (mode, ended) {
-            (CaptureMode::Relaxed, Ok(graph)) => graph,
+            (CaptureMode::Relaxed, Ok(graph)) => Some(graph),
             (CaptureMode::Global | CaptureMode::ThreadLocal, Err(error)) => {
                 equal("code", &error.code(), &Some(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD))?;
-                // It went on.
-                stream.end_capture()?
+                None
             }
             other => return Err(format!("{other:?}").into()),
         };
-        equal("nodes", &graph.nodes()?.len(), &1)?;
-        equal("dropped", &drops.count(), &0)?;
-        drop(graph);
+        equal("status", &stream.capture_status()?, &CaptureStatus::None)?;
+        if let Some(graph) = graph {
+            equal("nodes", &graph.nodes()?.len(), &1)?;
+            equal("dropped", &drops.count(), &0)?;
+        }
         soon("dropped", || drops.count() == 1)?;
     }
     Ok(())
@@ -246,4 +248,21 @@ fn without_one(machine: &Machine) -> Result<(), Failed> {
     let ended = machine.stream()?.end_capture();
     let code = ended.as_ref().err().and_then(Error::code);
     equal("code", &code, &Some(CUresult::CUDA_ERROR_ILLEGAL_STATE))
+}
+
+fn launched(machine: &Machine) -> Result<(), Failed> {
+    let (stream, drops) = (machine.stream()?, Drops::default());
+    let (graph, value) = (Graph::new(&machine.context)?, drops.value());
+    graph.add_host_node(&[], move || touch(&value))?;
+    let executable = graph.instantiate(Default::default())?;
+    stream.begin_capture(CaptureMode::ThreadLocal)?;
+    let refused = executable.launch(&stream);
+    let status = stream.capture_status()?;
+    drop(stream.end_capture()?);
+    check(matches!(refused, Err(Error::Capturing)), || format!("{refused:?}"))?;
+    equal("status", &status, &CaptureStatus::Active)?;
+    executable.launch(&stream)?;
+    stream.synchronize()?;
+    drop((executable, graph));
+    soon("dropped", || drops.count() == 1)
 }

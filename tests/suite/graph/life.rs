@@ -118,9 +118,7 @@ impl<'m> Life<'m> {
         }
         executable.update(&clone)?;
         executable.launch(stream)?;
-        let outer = stream.capture(CaptureMode::ThreadLocal, |stream| executable.launch(stream))?;
         drop((graph, executable));
-        outer.instantiate(Default::default())?.launch(stream)?;
         stream.synchronize()
     }
 }

@@ -17,7 +17,6 @@ pub const TRIALS: &[(&str, Run)] = &[
     ("owners: everything goes while it runs, in every order", every_order),
     ("owners: a clone is replayed after the original is gone", clone_last),
     ("owners: a parent is replayed after the child is gone", parent_last),
-    ("owners: an executable graph that was captured is replayed after it is gone", captured_last),
     ("owners: the stream goes first", stream_first),
     ("owners: a graph that never ran", never_ran),
     ("owners: handles that a host function drops", dropped_inside),
@@ -146,26 +145,6 @@ fn parent_last(machine: &Machine) -> Result<(), Failed> {
     closure.is_alive()?;
     drop(executable);
     closure.is_over(4)
-}
-
-fn captured_last(machine: &Machine) -> Result<(), Failed> {
-    let (stream, closure, replacement) = (machine.stream()?, Closure::default(), Closure::default());
-    let graph = closure.graph(machine)?;
-    let first = executable(&graph)?;
-    let outer = stream.capture(CaptureMode::ThreadLocal, |stream| first.launch(stream))?;
-    let nodes = outer.nodes()?;
-    check(nodes.len() == 1 && nodes[0].as_child_graph_node()?.is_some(), || format!("{nodes:?}"))?;
-    drop((first, graph));
-    closure.is_alive()?;
-    let second = executable(&outer)?;
-    drop(outer);
-    launch(&second, &stream, 3)?;
-    stream.synchronize()?;
-    closure.is_alive()?;
-    drop(second);
-    closure.is_over(3)?;
-    drop(replacement);
-    Ok(())
 }
 
 fn stream_first(machine: &Machine) -> Result<(), Failed> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_hostfn::sys::CUresult;
-use cuda_hostfn::{CaptureMode, Graph, HostNode, host};
+use cuda_hostfn::{Graph, HostNode, host};
 use libtest_mimic::Failed;
 use tests::check;
 
@@ -19,7 +19,6 @@ pub const TRIALS: &[(&str, Run)] = &[
     ("replaced: in an executable graph, again and again", again),
     ("replaced: in an executable graph that goes while it runs", executable_first),
     ("replaced: in one executable graph of two", one_of_two),
-    ("replaced: in an executable graph that was captured", captured),
     ("replaced: a node of another graph is refused, and the closure comes back", another_graph),
 ];
 
@@ -189,30 +188,6 @@ fn one_of_two(machine: &Machine) -> Result<(), Failed> {
 }
 
 /// The graph that captured the launch runs what the executable graph ran then, whatever becomes of that.
-fn captured(machine: &Machine) -> Result<(), Failed> {
-    let (stream, tally) = (machine.stream()?, Tally::default());
-    let original = Graph::new(&machine.context)?;
-    let node = graph(machine, &original, &tally)?;
-    let mut executable = original.instantiate(Default::default())?;
-    executable.replace_host_node(node, tally.closure(1))?;
-    let outer = stream.capture(CaptureMode::ThreadLocal, |stream| executable.launch(stream))?;
-    executable.replace_host_node(node, tally.closure(2))?;
-    executable.launch(&stream)?;
-    stream.synchronize()?;
-    drop((executable, original));
-    host::reclaim()?;
-    let replayed = outer.instantiate(Default::default())?;
-    drop(outer);
-    for _ in 0..3 {
-        replayed.launch(&stream)?;
-    }
-    stream.synchronize()?;
-    let calls = tally.calls();
-    check(calls[0] + calls[1] == 3 && calls[2] == 1, || format!("{calls:?}"))?;
-    drop(replayed);
-    tally.check("all gone", calls, [1; 3])
-}
-
 fn another_graph(machine: &Machine) -> Result<(), Failed> {
     let (stream, tally) = (machine.stream()?, Tally::default());
     let (original, foreign) = (Graph::new(&machine.context)?, Graph::new(&machine.context)?);
