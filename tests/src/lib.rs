@@ -8,6 +8,7 @@ mod guide;
 mod libraries;
 mod machine;
 mod memory;
+mod suite;
 mod watch;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ pub use check::{check, equal, trial_on, trial_with};
 pub use libraries::{DRIVERS, Driver, STUB, stub};
 pub use machine::{Machine, SIMULATED};
 pub use memory::{Pinned, Words};
+pub use suite::{Row, SimulatedRow, simulated_trials, suite};
 pub use watch::{Drops, Gate, Value, soon, touch};
 
 /// The root of the workspace.

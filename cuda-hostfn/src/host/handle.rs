@@ -109,6 +109,7 @@ impl Drop for Handle {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::sync::Arc;
+    use std::task::Wake;
     use std::thread;
 
     use super::*;
@@ -119,6 +120,12 @@ mod tests {
     type Sum = fn(&mut Arc<i32>) -> i32;
 
     const NOTHING: Function = || ();
+
+    struct Nobody;
+
+    impl Wake for Nobody {
+        fn wake(self: Arc<Self>) {}
+    }
 
     /// A record that the driver has accepted, in a context of no driver.
     fn accepted<J: Job>(context: &Context, job: J) -> Handle {
@@ -168,6 +175,21 @@ mod tests {
         let outcome = unsafe { handle.take_outcome::<With<Arc<i32>, Sum>>() };
         assert_eq!(outcome.map(|outcome| outcome.map_err(|panic| panic.to_string())), Some(Ok(8)));
         assert_eq!(Arc::strong_count(&value), 1);
+    }
+
+    /// Who polls may leave a waker when the driver's thread has already looked for one.
+    #[test]
+    fn a_waker_that_comes_too_late_goes_with_the_record() {
+        let (context, woken) = (Context::fake(), Arc::new(Nobody));
+        let handle = accepted(&context, Once::new(|| 7));
+        call(&handle);
+        handle.wake(Some(&woken.clone().into()));
+        drop(handle);
+        // Another test may be at it.
+        while context.lane().context().is_some() {
+            reclaim().unwrap();
+        }
+        assert_eq!(Arc::strong_count(&woken), 1);
     }
 
     #[test]

@@ -132,7 +132,9 @@ fn drain_now(look_for_lost: bool, take_slots_back: bool) -> u64 {
         while !QUEUE.is_empty() {
             QUEUE.take().for_each(Garbage::reclaim);
         }
-        if take_slots_back && SLOTS_ARE_OVER.swap(false, Ordering::Relaxed) {
+        if take_slots_back {
+            // A mark that the flag does not tell of waits for the next one, or for `reclaim`, which always looks.
+            SLOTS_ARE_OVER.store(false, Ordering::Relaxed);
             Context::all().for_each(|context| context.lane().collect());
         }
         NUMBER.get() - before

@@ -143,8 +143,13 @@ impl<J: Job> Record<J> {
         let payload = unsafe { Self::payload(header) };
         // SAFETY: and has it to itself.
         let outcome = if J::IS_TASK { unsafe { &mut *payload.outcome.get() }.take() } else { None };
+        // One that was set after the driver's thread had looked.
+        let waker = if J::IS_TASK { payload.waker.lock().take() } else { None };
         // SAFETY: nobody uses the record any more.
         unsafe { block::hand_back(header) };
+        if let Some(waker) = waker {
+            queue::dispose(waker);
+        }
         match outcome {
             Some(Ok(output)) => queue::dispose(output),
             Some(Err(panic)) => {

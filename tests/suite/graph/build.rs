@@ -8,12 +8,9 @@ use cuda_hostfn::sys::{CUgraphDebugDot_flags, CUgraphNodeType, CUresult, driver}
 use cuda_hostfn::{CaptureMode, Error, Graph, InstantiateOptions, LaunchConfig, Node, Priority, SyncMode};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::check;
+use tests::{Drops, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-use tests::{Drops, Machine, equal, soon, touch};
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("build: host nodes run in the order of their edges", order),
     ("build: nodes tell their kind and their place", places),
     ("build: a node of another graph is refused, and the closure comes back", another_graph),

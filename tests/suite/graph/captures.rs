@@ -9,12 +9,9 @@ use cuda_hostfn::attribute::RawAttribute;
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{Capture, CaptureMode, CaptureStatus, Error, Event, Graph, LaunchConfig, PerThreadStream, Stream};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Drops, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-use tests::{Drops, Machine, equal, soon, touch};
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("captures: in every mode, as a closure and as a value", every_mode),
     ("captures: one that is abandoned ends, and its closures are dropped", abandoned),
     ("captures: one whose closure fails or panics ends", failing),

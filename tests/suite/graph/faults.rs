@@ -8,39 +8,20 @@ use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{Graph, host};
 use libtest_mimic::{Failed, Trial};
 use simulated_driver_client::{Client, Kind, When};
-use tests::{check, trial_with};
+use tests::{Drops, Machine, SimulatedRow, check, equal, simulated_trials, soon, touch};
 
 use crate::life::{FUNCTIONS, Life};
 use crate::{owners, replaced, replays, updates};
-use tests::{Drops, Machine, equal, soon, touch};
 
-type Run = fn(&Machine, Client) -> Result<(), Failed>;
-
-const TRIALS: &[(&str, Run)] = &[
+const TRIALS: &[SimulatedRow] = &[
     ("faults: a closure that is refused comes back, and the graph runs as it was", refused),
     ("faults: every call fails once, and nothing is left behind", every_call),
     ("faults: every call does its work and fails, and every closure is dropped once", every_call_after_its_work),
     ("faults: the other trials in disorder", disorder),
 ];
 
-/// None on a real driver, which does nothing of this on demand: they are the simulation's.
 pub fn trials(machine: &Result<Machine, String>) -> Vec<Trial> {
-    if machine.is_ok() && Client::of_loaded_driver().is_none() {
-        return Vec::new();
-    }
-    let trial = |&(name, run): &(&str, Run)| {
-        let machine = machine.clone();
-        let needed = machine.and_then(|machine| match Client::of_loaded_driver() {
-            Some(client) => Ok((machine, client)),
-            None => Err("needs the simulated driver".to_owned()),
-        });
-        trial_with(name, needed, move |(machine, client)| {
-            let result = run(&machine, client);
-            client.calm();
-            result
-        })
-    };
-    TRIALS.iter().map(trial).collect()
+    simulated_trials(machine, TRIALS)
 }
 
 fn counts(driver: Client) -> Vec<(Kind, u64)> {

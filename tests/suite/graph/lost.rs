@@ -2,30 +2,16 @@
 
 use cuda_hostfn::{Graph, LaunchConfig, Module};
 use libtest_mimic::Failed;
-use tests::check;
+use simulated_driver_client::KERNELS;
+use tests::{Drops, Machine, Row, check, children::ask, equal, soon, touch};
 
-use crate::Run;
-use tests::children::ask;
-use tests::{Drops, Machine, equal, soon, touch};
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("lost: closures of graphs are dropped after a fault", |_| ask("fault")),
     ("lost: a process ends with graphs that run", |_| ask("exit")),
 ];
 
 /// What the children do.
-pub const QUESTIONS: &[(&str, Run)] = &[("fault", fault), ("exit", exit)];
-
-const TRAP: &str = "
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry trap()
-{
-    trap;
-    ret;
-}
-";
+pub const QUESTIONS: &[Row] = &[("fault", fault), ("exit", exit)];
 
 fn fault(machine: &Machine) -> Result<(), Failed> {
     let (stream, drops) = (machine.stream()?, Drops::default());
@@ -34,7 +20,7 @@ fn fault(machine: &Machine) -> Result<(), Failed> {
     let node = graph.add_host_node(&[], move || touch(&value))?;
     let mut executable = graph.instantiate(Default::default())?;
     executable.replace_host_node(node, move || touch(&other))?;
-    let trap = Module::from_ptx(&machine.context, TRAP)?.kernel::<()>("trap")?;
+    let trap = Module::from_ptx(&machine.context, KERNELS)?.kernel::<()>("trap")?;
     // SAFETY: it touches no memory.
     unsafe { trap.launch(&stream, &LaunchConfig::new(1, 1), ()) }?;
     // Accepted or not, it is never called.

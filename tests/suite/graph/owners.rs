@@ -6,12 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_hostfn::{CaptureMode, Graph, GraphExec, Stream, host};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Drops, Gate, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-use tests::{Drops, Gate, Machine, equal, soon, touch};
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("owners: the graph goes first", graph_first),
     ("owners: the executable graph goes while it runs", in_flight),
     ("owners: everything goes while it runs, in every order", every_order),

@@ -7,12 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{Graph, HostNode, host};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Drops, Gate, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-use tests::{Drops, Gate, Machine, equal, soon, touch};
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("replaced: in a graph; what was made before keeps the old closure", in_graph),
     ("replaced: in a graph that was never run", at_once),
     ("replaced: in an executable graph, while launches are pending", in_flight),

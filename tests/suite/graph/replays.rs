@@ -5,12 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use cuda_hostfn::{CaptureMode, Graph, LaunchConfig, host};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Drops, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-use tests::{Drops, Machine, equal, soon, touch};
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("replays: a closure between two kernels sees every result in order, 10,000 times", between_kernels),
     ("replays: two executable graphs in two streams at once", twice_at_once),
     ("replays: one executable graph in two streams in turn", once_in_two_streams),

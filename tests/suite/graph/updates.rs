@@ -4,12 +4,9 @@ use cuda_hostfn::graph::UpdateRefusal;
 use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{Error, Graph, GraphExec, Stream, host};
 use libtest_mimic::Failed;
-use tests::check;
+use tests::{Drops, Gate, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-use tests::{Drops, Gate, Machine, equal, soon, touch};
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("updates: the closures are swapped, and the old ones dropped once and not early", swapped),
     ("updates: again and again", again),
     ("updates: what was replaced in the executable graph is given up", replaced),

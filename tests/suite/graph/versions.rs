@@ -6,9 +6,7 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 use simulated_driver_client::Client;
 use simulated_driver_client::Version;
-use tests::{check, trial_with};
-
-use tests::{Machine, SIMULATED};
+use tests::{Machine, SIMULATED, check, trial_with};
 
 /// What a driver of a version has to do. Before 12.0, there is no `cuGraphAddKernelNode` of today.
 const VERSIONS: [(Version, &[&str]); 2] =

@@ -7,11 +7,9 @@ use std::thread;
 use cuda_hostfn::{CaptureMode, Event, Stream, host};
 use libtest_mimic::Failed;
 use simulated_driver_client::Client;
-use tests::{Gate, Machine, check, equal, soon};
+use tests::{Gate, Machine, Row, check, equal, soon};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("captures: closures are captured while another thread ends the capture", ended),
     ("captures: others that begin disturb none", begun_elsewhere),
 ];

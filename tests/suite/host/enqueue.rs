@@ -14,11 +14,9 @@ use cuda_hostfn::{
     BorrowedStream, CaptureMode, CaptureStatus, Error, HostTask, PerThreadStream, StreamRef, SyncMode, TaskError,
 };
 use libtest_mimic::Failed;
-use tests::{Drops, Gate, Machine, check, equal, soon, touch};
+use tests::{Drops, Gate, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("enqueue: every form, on every kind of stream", every_stream),
     ("enqueue: a task is finished once it was called", finished),
     ("enqueue: a task is a future", future),

@@ -10,13 +10,11 @@ use cuda_hostfn::sys::CUresult;
 use cuda_hostfn::{CaptureMode, CaptureStatus, Context, Error, Event, Graph, Module, Stream, host};
 use libtest_mimic::{Failed, Trial};
 use simulated_driver_client::{Client, Kind, When};
-use tests::{Drops, Machine, check, equal, soon, touch, trial_with};
+use tests::{Drops, Machine, SimulatedRow, check, equal, simulated_trials, soon, touch};
 
 use crate::{captures, order};
 
-type Run = fn(&Machine, Client) -> Result<(), Failed>;
-
-const TRIALS: &[(&str, Run)] = &[
+const TRIALS: &[SimulatedRow] = &[
     ("faults: an enqueue that fails gives the closure back", enqueue),
     ("faults: an enqueue that fails and enqueues all the same", enqueued_all_the_same),
     ("faults: a capture that fails at each step gives the closure back", capture),
@@ -29,24 +27,8 @@ const TRIALS: &[(&str, Run)] = &[
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
-/// None on a real driver, which does nothing of this on demand: they are the simulation's.
 pub fn trials(machine: &Result<Machine, String>) -> Vec<Trial> {
-    if machine.is_ok() && Client::of_loaded_driver().is_none() {
-        return Vec::new();
-    }
-    let trial = |&(name, run): &(&str, Run)| {
-        let machine = machine.clone();
-        let needed = machine.and_then(|machine| match Client::of_loaded_driver() {
-            Some(client) => Ok((machine, client)),
-            None => Err("needs the simulated driver".to_owned()),
-        });
-        trial_with(name, needed, move |(machine, client)| {
-            let result = run(&machine, client);
-            client.calm();
-            result
-        })
-    };
-    TRIALS.iter().map(trial).collect()
+    simulated_trials(machine, TRIALS)
 }
 
 fn enqueue(machine: &Machine, driver: Client) -> Result<(), Failed> {
@@ -121,8 +103,7 @@ fn capture(machine: &Machine, driver: Client) -> Result<(), Failed> {
 fn disorder(machine: &Machine, driver: Client) -> Result<(), Failed> {
     for seed in 1..=5 {
         driver.schedule(seed, Duration::from_micros(50));
-        let trials: [crate::Run; 3] = [order::kernels, order::closures, order::two_streams];
-        for trial in trials {
+        for (_, trial) in order::TRIALS {
             trial(machine).map_err(|failed| format!("seed {seed}: {}", failed.message().unwrap_or_default()))?;
         }
         let streams = (0..4).map(|_| machine.stream()).collect::<cuda_hostfn::Result<Vec<Stream>>>()?;

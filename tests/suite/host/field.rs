@@ -10,11 +10,9 @@ use std::time::{Duration, Instant};
 use cuda_hostfn::{Event, Graph, Module, Stream, host};
 use libtest_mimic::Failed;
 use simulated_driver_client::Client;
-use tests::{Machine, equal, touch};
+use tests::{Machine, Row, equal, touch};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("field: while enqueueing waits for a host function, that one has every lock of the crate's", waiting_enqueue),
     ("field: one function enqueued twice has each time its own data", own_data),
     ("field: an answer is of its own call, whatever was at its address before", own_answer),

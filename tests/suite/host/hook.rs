@@ -7,12 +7,9 @@ use cuda_hostfn::host::{self, Call, Moment};
 use cuda_hostfn::{CaptureMode, in_host_function};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::{Machine, check, equal};
+use tests::{Machine, Row, check, equal};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] =
-    &[("hook: the moments of each call, where they are, and nothing once it is off", moments)];
+pub const TRIALS: &[Row] = &[("hook: the moments of each call, where they are, and nothing once it is off", moments)];
 
 static TOLD: Mutex<Vec<(Call, Moment, ThreadId)>> = Mutex::new(Vec::new());
 static WRONG: AtomicU32 = AtomicU32::new(0);

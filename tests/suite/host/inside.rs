@@ -6,12 +6,11 @@ use cuda_hostfn::{
     CaptureMode, Context, Device, Error, Event, Graph, LaunchConfig, Module, PerThreadStream, Stream, TaskError, host,
 };
 use libtest_mimic::Failed;
-use tests::{Machine, check, equal};
+use tests::{Machine, Row, check, equal};
 
-use crate::Run;
 use crate::enqueue::block_on;
 
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("inside: every call is refused", every_call),
     ("inside: handles that are dropped are destroyed later", handles),
     ("inside: waiting for another task is an error", waiting),

@@ -7,11 +7,9 @@ use std::thread;
 use cuda_hostfn::{Stream, host};
 use libtest_mimic::Failed;
 use simulated_driver_client::Client;
-use tests::{Machine, check, equal, touch};
+use tests::{Machine, Row, check, equal, touch};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("load: a great many launches, with flat memory", flat),
     ("load: 16 threads on 16 streams", many_streams),
     ("load: 16 threads on one stream", one_stream),

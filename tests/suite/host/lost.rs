@@ -9,12 +9,12 @@ use cuda_hostfn::sys::{self, CUresult};
 use cuda_hostfn::{Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::{Drops, Gate, Machine, check, children::ask, equal, soon, touch};
+use simulated_driver_client::KERNELS;
+use tests::{Drops, Gate, Machine, Row, check, children::ask, equal, soon, touch};
 
-use crate::Run;
 use crate::enqueue::block_on;
 
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("lost: join after a trap", |_| ask("join")),
     ("lost: a future after a trap", |_| ask("future")),
     ("lost: wait_timeout after a trap, the stream dropped", |_| ask("stream dropped")),
@@ -27,7 +27,7 @@ pub const TRIALS: &[(&str, Run)] = &[
 ];
 
 /// What the children do.
-pub const QUESTIONS: &[(&str, Run)] = &[
+pub const QUESTIONS: &[Row] = &[
     ("join", join),
     ("future", future),
     ("stream dropped", stream_dropped),
@@ -42,19 +42,8 @@ pub const QUESTIONS: &[(&str, Run)] = &[
 /// The driver notices a fault after some 350 ms.
 const BOUND: Duration = Duration::from_secs(1);
 
-const TRAP: &str = "
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry trap()
-{
-    trap;
-    ret;
-}
-";
-
 fn trap(machine: &Machine, stream: &Stream) -> Result<(), Failed> {
-    launch_trap(Module::from_ptx(&machine.context, TRAP)?.kernel("trap")?, stream)
+    launch_trap(Module::from_ptx(&machine.context, KERNELS)?.kernel("trap")?, stream)
 }
 
 fn launch_trap(trap: Kernel<()>, stream: &Stream) -> Result<(), Failed> {
@@ -78,7 +67,7 @@ fn join(machine: &Machine) -> Result<(), Failed> {
     let drops = Drops::default();
     let (captured, value, retired) = (drops.value(), drops.value(), drops.value());
     // Loading it would wait for the gate.
-    let trap = Module::from_ptx(&machine.context, TRAP)?.kernel("trap")?;
+    let trap = Module::from_ptx(&machine.context, KERNELS)?.kernel("trap")?;
     // What was enqueued before is called; it holds the trap up until the rest is there.
     let mut gate = Gate::close(&stream)?;
     let before = stream.host_task(|| "before")?;

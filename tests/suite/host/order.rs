@@ -5,17 +5,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_hostfn::LaunchConfig;
 use libtest_mimic::Failed;
-use tests::{Machine, check, equal};
+use tests::{Machine, Row, check, equal};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("order: a closure sees what the kernel before it wrote, and no later one", kernels),
     ("order: closures of a stream are called in turn", closures),
     ("order: two streams keep their own data", two_streams),
 ];
 
-pub fn kernels(machine: &Machine) -> Result<(), Failed> {
+fn kernels(machine: &Machine) -> Result<(), Failed> {
     const LENGTH: u32 = 256;
     const ROUNDS: u32 = 200;
     let stream = machine.stream()?;
@@ -38,7 +36,7 @@ pub fn kernels(machine: &Machine) -> Result<(), Failed> {
     equal("words that were not as written", &wrong.load(Ordering::Relaxed), &0)
 }
 
-pub fn closures(machine: &Machine) -> Result<(), Failed> {
+fn closures(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let next = Arc::new(AtomicU32::new(0));
     let tasks = (0..500).map(|expected| {
@@ -51,7 +49,7 @@ pub fn closures(machine: &Machine) -> Result<(), Failed> {
     Ok(())
 }
 
-pub fn two_streams(machine: &Machine) -> Result<(), Failed> {
+fn two_streams(machine: &Machine) -> Result<(), Failed> {
     let streams = [machine.stream()?, machine.stream()?];
     let words = [Arc::new(machine.pinned(1)?), Arc::new(machine.pinned(1)?)];
     let mut tasks = Vec::new();

@@ -7,11 +7,9 @@ use cuda_hostfn::host::{self, set_panic_handler};
 use cuda_hostfn::{CaptureMode, TaskError};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::{Drops, Gate, Machine, check, equal, soon};
+use tests::{Drops, Gate, Machine, Row, check, equal, soon};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("panics: join gets the payload, and the stream goes on", payload),
     ("panics: the handler is told of the others", handler),
     ("panics: a handler that panics, a payload that does", unruly),

@@ -7,11 +7,9 @@ use std::time::Duration;
 
 use cuda_hostfn::{Error, host};
 use libtest_mimic::Failed;
-use tests::{Drops, Machine, check, equal, touch};
+use tests::{Drops, Machine, Row, check, equal, touch};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("scope: closures borrow, and have run when it ends", borrows),
     ("scope: so also if the body fails or panics", body),
     ("scope: a panic of a closure comes out, after all have run", panics),

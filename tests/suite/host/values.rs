@@ -10,11 +10,9 @@ use cuda_hostfn::sys::{self, CUresult};
 use cuda_hostfn::{CaptureMode, CaptureStatus, Event};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use tests::{Drops, Gate, Machine, check, equal, soon, touch};
+use tests::{Drops, Gate, Machine, Row, check, equal, soon, touch};
 
-use crate::Run;
-
-pub const TRIALS: &[(&str, Run)] = &[
+pub const TRIALS: &[Row] = &[
     ("values: dropped after the call and only then, on this thread", after),
     ("values: so also when the stream is dropped first", stream_dropped_first),
     ("values: any call into the crate drops them", in_passing),
