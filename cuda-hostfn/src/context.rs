@@ -95,17 +95,17 @@ impl Context {
     }
 
     fn new(raw: CUcontext, device: Device, is_retained: bool) -> Self {
-        Self::with_id(raw, device, is_retained, entry::context_id(raw))
-    }
-
-    fn with_id(raw: CUcontext, device: Device, is_retained: bool, id: Option<u64>) -> Self {
-        let (priorities, max_window) = (OnceLock::new(), OnceLock::new());
-        let (lane, captures) = (Lane::new(), Captures::new());
-        let context = Self(Arc::new(Inner { raw, device, is_retained, priorities, max_window, id, lane, captures }));
+        let context = Self::unlisted(raw, device, is_retained, entry::context_id(raw));
         let mut all = ALL.lock();
         all.retain(|other| other.strong_count() > 0);
         all.push(Arc::downgrade(&context.0));
         context
+    }
+
+    fn unlisted(raw: CUcontext, device: Device, is_retained: bool, id: Option<u64>) -> Self {
+        let (priorities, max_window) = (OnceLock::new(), OnceLock::new());
+        let (lane, captures) = (Lane::new(), Captures::new());
+        Self(Arc::new(Inner { raw, device, is_retained, priorities, max_window, id, lane, captures }))
     }
 
     /// Every context value there is, clones counted once. Those that come and go meanwhile may be missed.
@@ -195,10 +195,11 @@ impl Context {
         unsafe { Entered::new(self.0.raw) }
     }
 
-    /// A context of no driver, whose priorities are 0 to −5 and whose windows have 128 MiB. Nothing may be called in it.
+    /// A context of no driver, which nobody looks for when contexts are lost; its priorities are 0 to −5, and its windows have 128 MiB.
+    /// Nothing may be called in it.
     #[cfg(test)]
     pub(crate) fn fake() -> Self {
-        let context = Self::with_id(ptr::null_mut(), Device::from_raw(0), false, None);
+        let context = Self::unlisted(ptr::null_mut(), Device::from_raw(0), false, None);
         context.0.priorities.set(PriorityRange::new(0, -5)).expect("new");
         context.0.max_window.set(1 << 27).expect("new");
         context

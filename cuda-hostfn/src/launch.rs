@@ -59,8 +59,8 @@ impl<A: Arguments> Kernel<A> {
     /// # Errors
     ///
     /// [`Error::Invalid`](crate::Error::Invalid) if the configuration breaks a rule, in which case the driver was not
-    /// called and a capture goes on; otherwise what the driver answers. Of its refusals
-    /// `CUDA_ERROR_INVALID_CLUSTER_SIZE` invalidates a capture and `CUDA_ERROR_INVALID_VALUE` does not.
+    /// called and a capture goes on; otherwise what the driver answers. Of its refusals, `CUDA_ERROR_INVALID_VALUE` for an
+    /// attribute leaves a capture valid; others make it invalid, such as `CUDA_ERROR_INVALID_CLUSTER_SIZE`.
     ///
     /// # Safety
     ///

@@ -195,9 +195,11 @@ static const struct {
     double (*run)(int calls);
 } PATHS[] = {
     {"launch, no attribute", launch_0},
+    {"launch, no attribute, context not current", launch_0},
     {"launch, 1 attribute", launch_1},
     {"launch, 3 attributes", launch_3},
     {"set_attribute", set_attribute},
+    {"set_attribute, context not current", set_attribute},
     {"attribute", attribute},
     {"host_launch_raw", host_launch},
     {"host_launch", host_launch},
@@ -210,6 +212,7 @@ static const struct {
     {"host_task, joined", host_task_join},
     {"replayed host node", host_node},
     {"event record", event_record},
+    {"event record, context not current", event_record},
     {"stream query", stream_query},
     {"cuDriverGetVersion", driver_version},
 };

@@ -1,11 +1,13 @@
 //! What is measured, and how many calls make a round.
 
 /// Names, and calls.
-pub const PATHS: [(&str, u32); 27] = [
+pub const PATHS: [(&str, u32); 30] = [
     ("launch, no attribute", 200),
     ("launch, 1 attribute", 200),
     ("launch, 3 attributes", 200),
+    ("launch, no attribute, context not current", 200),
     ("set_attribute", 2000),
+    ("set_attribute, context not current", 2000),
     ("attribute", 2000),
     ("host_launch_raw", 400),
     ("host_launch", 400),
@@ -18,6 +20,7 @@ pub const PATHS: [(&str, u32); 27] = [
     ("host_task, joined", 50),
     ("replayed host node", 100),
     ("event record", 400),
+    ("event record, context not current", 400),
     ("stream query", 2000),
     ("cuDriverGetVersion", 20_000),
     ("1 threads, 1 streams", 640),

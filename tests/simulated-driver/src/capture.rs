@@ -182,7 +182,8 @@ pub(crate) fn invalidate(state: &mut State, stream: Handle) {
     }
 }
 
-fn set_invalid(state: &mut State, capture: Handle) {
+/// If it still goes on.
+pub(crate) fn set_invalid(state: &mut State, capture: Handle) {
     if let Some(capture) = state.captures.get_mut(&capture) {
         capture.is_invalid = true;
     }

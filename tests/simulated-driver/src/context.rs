@@ -116,17 +116,21 @@ fn fill(state: &mut State, handle: Handle, flags: u32) {
     }
 }
 
-/// Retains the primary context, and makes it if there is none, or if it was reset.
-pub(crate) fn retain_primary(state: &mut State) -> Handle {
+/// Retains the primary context, and makes it if there is none, or if it was reset. After a fault of the device, the
+/// process cannot have it again.
+pub(crate) fn retain_primary(state: &mut State) -> Result<Handle> {
     if state.primary.handle == Handle::NULL {
         state.primary.handle = state.new_handle();
     }
     let (handle, flags) = (state.primary.handle, state.primary.flags);
-    if state.contexts.get(&handle).is_none_or(|context| context.destroyed) {
-        fill(state, handle, flags);
+    match state.contexts.get(&handle).filter(|context| context.destroyed) {
+        Some(Context { fault: Some(fault), .. }) => return Err(*fault),
+        Some(_) => fill(state, handle, flags),
+        None if !state.contexts.contains_key(&handle) => fill(state, handle, flags),
+        None => {}
     }
     state.primary.references += 1;
-    handle
+    Ok(handle)
 }
 
 /// Releases the primary context; the last reference destroys it.
@@ -135,23 +139,23 @@ pub(crate) fn release_primary(state: &mut Guard) -> Result {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
     }
     state.primary.references -= 1;
-    if state.primary.references == 0 { reset_primary(state) } else { Ok(()) }
+    if state.primary.references == 0 {
+        reset_primary(state);
+    }
+    Ok(())
 }
 
-/// Waits for what is pending and destroys all that belongs to the primary context. After a fault of the device, the
-/// process cannot use it again.
-pub(crate) fn reset_primary(state: &mut Guard) -> Result {
+/// Waits for what is pending and destroys all that belongs to the primary context.
+pub(crate) fn reset_primary(state: &mut Guard) {
     let handle = state.primary.handle;
     if !is_active(state) {
-        return Ok(());
+        return;
     }
     finish(state, handle);
-    let fault = state.contexts.get(&handle).and_then(|context| context.fault);
     clear(state, handle);
-    if let Some(context) = state.contexts.get_mut(&handle).filter(|_| fault.is_none()) {
+    if let Some(context) = state.contexts.get_mut(&handle) {
         context.destroyed = true;
     }
-    fault.map_or(Ok(()), Err)
 }
 
 pub(crate) fn is_active(state: &State) -> bool {

@@ -132,7 +132,8 @@ pub(crate) fn wait_in_stream(state: &mut State, stream: Handle, event: Handle) -
 
 fn recorded(state: &mut State, event: Handle) -> Result<Option<Arc<Record>>> {
     let context = find(&state.events, event)?.context;
-    if let Last::Capture(..) = find(&state.events, event)?.last {
+    if let Last::Capture(capture, _) = find(&state.events, event)?.last {
+        capture::set_invalid(state, capture);
         return Err(CUresult::CUDA_ERROR_CAPTURED_EVENT);
     }
     capture::forbid_unsafe_call(state)?;

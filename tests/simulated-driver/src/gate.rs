@@ -15,10 +15,8 @@ use crate::state::lock;
 pub(crate) enum Class {
     /// After `cuInit`, and not while the driver runs code of the program's.
     Ordinary,
-    /// After `cuInit`, also in a host function.
+    /// After `cuInit`, also in a host function: what needs no current context, it seems. Recorded on a real driver.
     Query,
-    /// Also before `cuInit`, not in a host function.
-    Early,
     /// At any time.
     Free,
 }
@@ -38,7 +36,7 @@ pub(crate) fn enter(name: &'static str, class: Class, per_thread: bool, body: im
         if OUTSIDE.get() && !matches!(class, Class::Query | Class::Free) {
             return CUresult::CUDA_ERROR_NOT_PERMITTED;
         }
-        if !state.initialised && !matches!(class, Class::Early | Class::Free) {
+        if !state.initialised && !matches!(class, Class::Free) {
             return CUresult::CUDA_ERROR_NOT_INITIALIZED;
         }
         state.faults.on_call(name)

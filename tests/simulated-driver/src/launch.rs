@@ -85,7 +85,7 @@ pub(crate) fn prepare(state: &State, request: &Request<'_>) -> Result<kernels::L
 /// Launches a kernel. The answer is the device's handle of the captured node, if that was asked for.
 pub(crate) fn launch(state: &mut State, stream: Handle, request: &Request<'_>) -> Result<Option<u64>> {
     let capture = capture::of_stream(state, stream)?;
-    let kernel = prepare(state, request)?;
+    let kernel = prepare(state, request).inspect_err(|_| capture::invalidate(state, stream))?;
     let stream_context = find(&state.streams, stream)?.context;
     if kernel.context != stream_context {
         return Err(CUresult::CUDA_ERROR_INVALID_HANDLE);

@@ -24,8 +24,9 @@
 //! * Every version takes the attributes that the recorded machine's driver, of CUDA 13.0, takes.
 //! * A kernel without a meaning here does nothing. Memory is checked in the kernels that have one, not in copies.
 //! * A fault is noticed by calls that wait or ask, and by enqueueing only if that was asked for; a real one, some time.
-//! * An executable graph that is launched into a capturing stream becomes one child graph; that of a real driver has the
-//!   child graphs that the original had.
+//! * Destructors of user objects run on a thread of the driver's, but for those of an invalid capture; a real driver runs
+//!   them on the calling thread where nothing is pending.
+//! * `cuStreamSetAttribute` without a current context is `INVALID_VALUE`; some drivers take it.
 //! * Not there: stream memory operations, memory pools, arrays, several devices, `cuGetProcAddress`, libraries.
 
 mod abi;

@@ -83,7 +83,6 @@ fn a_second_stream_joins_by_an_event_and_has_to_come_back(driver: &Driver) {
         ok!(cuStreamWaitEvent(second, fork, 0));
         assert_eq!(status(second), CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE);
         assert_eq!(launch(second, nothing, &mut []), CUresult::CUDA_SUCCESS);
-        assert_eq!(call!(cuEventQuery(fork)), CUresult::CUDA_ERROR_CAPTURED_EVENT);
     };
     branch();
     ok!(cuEventRecord(join, second));
@@ -149,7 +148,15 @@ fn what_cannot_be_captured_invalidates(driver: &Driver) {
     let nothing = driver.kernel(c"nothing");
     let too_big =
         |stream| call!(cuLaunchKernel(nothing, 1, 1, 1, 2000, 1, 1, 0, stream, ptr::null_mut(), ptr::null_mut()));
-    assert_eq!(spoiled(&too_big), (CUresult::CUDA_ERROR_INVALID_VALUE, false));
+    assert_eq!(spoiled(&too_big), (CUresult::CUDA_ERROR_INVALID_VALUE, true));
+    let no_function = |stream| call!(cuLaunchHostFunc(stream, None, ptr::null_mut()));
+    assert_eq!(spoiled(&no_function), (CUresult::CUDA_ERROR_INVALID_VALUE, false));
+    let captured = |stream| {
+        let event = made!(cuEventCreate(2));
+        ok!(cuEventRecord(event, stream));
+        call!(cuEventQuery(event))
+    };
+    assert_eq!(spoiled(&captured), (CUresult::CUDA_ERROR_CAPTURED_EVENT, true));
 }
 
 fn an_invalid_capture_takes_no_more_and_frees_its_user_object_on_the_ending_thread(driver: &Driver) {

@@ -18,8 +18,9 @@ use crate::raw::{Driver, call, count, instantiate, made, ok, pointer, stream, tr
 trials! {
     every_kind_of_stream_takes_them,
     one_thread_calls_them_all,
-    cuda_is_closed_to_them,
+    much_of_cuda_is_closed_to_them,
     some_of_cuda_is_open_to_them,
+    one_may_enqueue_another,
     another_thread_may_enqueue_while_one_runs,
     a_reset_of_the_context_waits_for_them,
     callbacks_get_their_stream_and_status,
@@ -58,83 +59,106 @@ fn one_thread_calls_them_all(_: &Driver) {
 struct Asked {
     own: CUstream,
     other: CUstream,
+    /// To be destroyed.
+    third: CUstream,
     event: CUevent,
     graph: CUgraph,
     exec: CUgraphExec,
     context: CUcontext,
 }
 
-fn cuda_is_closed_to_them(driver: &Driver) {
+impl Asked {
+    fn new(driver: &Driver) -> Self {
+        let graph = made!(cuGraphCreate(0));
+        let (exec, event) = (instantiate(graph), made!(cuEventCreate(0)));
+        Self { own: stream(), other: stream(), third: stream(), event, graph, exec, context: driver.context }
+    }
+}
+
+/// What makes something, or needs a current context.
+fn much_of_cuda_is_closed_to_them(driver: &Driver) {
     static ANSWERS: Mutex<Vec<(&str, CUresult)>> = Mutex::new(Vec::new());
     unsafe extern "C" fn ask(asked: *mut c_void) {
         // SAFETY: the trial waits for its end.
-        let Asked { own, other, event, graph, exec, context } = unsafe { *asked.cast::<Asked>() };
-        let (mut memory, mut made, mut current) = (0, ptr::null_mut(), ptr::null_mut());
-        let (mut stream, mut number, mut capturing) = (ptr::null_mut(), 0, CUstreamCaptureStatus(99));
-        let (mut graph_made, mut exec_made, mut node) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-        let mut value = CUlaunchAttributeValue { pad: [0; 64] };
-        let (policy, mut elapsed) = (CUlaunchAttributeID(3), 0.0);
+        let Asked { graph, exec, context, .. } = unsafe { *asked.cast::<Asked>() };
+        let (mut memory, mut made, mut current, mut stream) = (0, ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let (mut number, mut graph_made, mut exec_made) = (0, ptr::null_mut(), ptr::null_mut());
         *ANSWERS.lock().unwrap() = vec![
-            ("cuInit", call!(cuInit(0))),
             ("cuDeviceGetCount", call!(cuDeviceGetCount(&raw mut number))),
             ("cuMemAlloc", call!(cuMemAlloc(&raw mut memory, 1))),
             ("cuMemFree", call!(cuMemFree(0))),
             ("cuEventCreate", call!(cuEventCreate(&raw mut made, 0))),
-            ("cuEventQuery", call!(cuEventQuery(event))),
-            ("cuEventRecord", call!(cuEventRecord(event, other))),
-            ("cuEventSynchronize", call!(cuEventSynchronize(event))),
-            ("cuEventElapsedTime", call!(cuEventElapsedTime(&raw mut elapsed, event, event))),
-            ("cuEventDestroy", call!(cuEventDestroy(event))),
             ("cuCtxGetCurrent", call!(cuCtxGetCurrent(&raw mut current))),
             ("cuCtxSetCurrent", call!(cuCtxSetCurrent(context))),
             ("cuCtxSynchronize", call!(cuCtxSynchronize())),
             ("cuStreamCreate", call!(cuStreamCreate(&raw mut stream, 0))),
-            ("cuStreamSynchronize", call!(cuStreamSynchronize(own))),
-            ("cuStreamIsCapturing", call!(cuStreamIsCapturing(own, &raw mut capturing))),
-            ("cuStreamGetAttribute", call!(cuStreamGetAttribute(own, policy, &raw mut value))),
-            ("cuStreamWaitEvent", call!(cuStreamWaitEvent(other, event, 0))),
-            ("cuStreamDestroy", call!(cuStreamDestroy(other))),
-            ("cuLaunchHostFunc", call!(cuLaunchHostFunc(other, Some(ask), asked))),
             ("cuGraphCreate", call!(cuGraphCreate(&raw mut graph_made, 0))),
-            ("cuGraphAddEmptyNode", call!(cuGraphAddEmptyNode(&raw mut node, graph, ptr::null(), 0))),
             ("cuGraphInstantiate", call!(cuGraphInstantiateWithFlags(&raw mut exec_made, graph, 0))),
-            ("cuGraphLaunch", call!(cuGraphLaunch(exec, other))),
             ("cuGraphExecDestroy", call!(cuGraphExecDestroy(exec))),
             ("cuGraphDestroy", call!(cuGraphDestroy(graph))),
         ];
     }
-    let graph = made!(cuGraphCreate(0));
-    let (exec, event) = (instantiate(graph), made!(cuEventCreate(0)));
-    let asked = Asked { own: stream(), other: stream(), event, graph, exec, context: driver.context };
+    let asked = Asked::new(driver);
     ok!(cuLaunchHostFunc(asked.own, Some(ask), (&raw const asked).cast_mut().cast()));
     ok!(cuStreamSynchronize(asked.own));
     let answers = ANSWERS.lock().unwrap();
     let open: Vec<_> = answers.iter().filter(|(_, code)| *code != CUresult::CUDA_ERROR_NOT_PERMITTED).collect();
     assert!(open.is_empty(), "{open:?}");
     // All is as it was.
-    ok!(cuGraphExecDestroy(exec));
-    ok!(cuGraphDestroy(graph));
-    ok!(cuEventQuery(event));
-    ok!(cuStreamQuery(asked.other));
+    ok!(cuGraphExecDestroy(asked.exec));
+    ok!(cuGraphDestroy(asked.graph));
 }
 
-fn some_of_cuda_is_open_to_them(_: &Driver) {
+/// What goes by a handle, also if it enqueues; a wait for the own stream would never end.
+fn some_of_cuda_is_open_to_them(driver: &Driver) {
     static ANSWERS: Mutex<Vec<(&str, CUresult)>> = Mutex::new(Vec::new());
-    unsafe extern "C" fn ask(stream: *mut c_void) {
+    unsafe extern "C" fn ask(asked: *mut c_void) {
+        // SAFETY: the trial waits for its end.
+        let Asked { own, other, third, event, graph, exec, .. } = unsafe { *asked.cast::<Asked>() };
         let (mut version, mut name, mut text) = (0, ptr::null(), ptr::null());
+        let (mut capturing, mut node) = (CUstreamCaptureStatus(99), ptr::null_mut());
+        let mut value = CUlaunchAttributeValue { pad: [0; 64] };
         *ANSWERS.lock().unwrap() = vec![
-            ("cuStreamQuery", call!(cuStreamQuery(stream.cast()))),
+            ("cuStreamQuery", call!(cuStreamQuery(own))),
+            ("cuInit", call!(cuInit(0))),
             ("cuDriverGetVersion", call!(cuDriverGetVersion(&raw mut version))),
             ("cuGetErrorName", call!(cuGetErrorName(CUresult(0), &raw mut name))),
             ("cuGetErrorString", call!(cuGetErrorString(CUresult(0), &raw mut text))),
+            ("cuStreamIsCapturing", call!(cuStreamIsCapturing(own, &raw mut capturing))),
+            ("cuStreamGetAttribute", call!(cuStreamGetAttribute(own, CUlaunchAttributeID(3), &raw mut value))),
+            ("cuStreamSynchronize", call!(cuStreamSynchronize(other))),
+            ("cuEventQuery", call!(cuEventQuery(event))),
+            ("cuEventSynchronize", call!(cuEventSynchronize(event))),
+            ("cuStreamWaitEvent", call!(cuStreamWaitEvent(other, event, 0))),
+            ("cuEventRecord", call!(cuEventRecord(event, other))),
+            ("cuEventDestroy", call!(cuEventDestroy(event))),
+            ("cuGraphAddEmptyNode", call!(cuGraphAddEmptyNode(&raw mut node, graph, ptr::null(), 0))),
+            ("cuGraphLaunch", call!(cuGraphLaunch(exec, other))),
+            ("cuStreamDestroy", call!(cuStreamDestroy(third))),
         ];
     }
-    let stream = stream();
-    ok!(cuLaunchHostFunc(stream, Some(ask), stream.cast()));
-    ok!(cuStreamSynchronize(stream));
+    let asked = Asked::new(driver);
+    ok!(cuLaunchHostFunc(asked.own, Some(ask), (&raw const asked).cast_mut().cast()));
+    ok!(cuStreamSynchronize(asked.own));
+    ok!(cuStreamSynchronize(asked.other));
     let answers = ANSWERS.lock().unwrap();
     assert_eq!(answers[0].1, CUresult::CUDA_ERROR_NOT_READY, "its own stream");
     assert!(answers[1..].iter().all(|(_, code)| *code == CUresult::CUDA_SUCCESS), "{answers:?}");
+    ok!(cuGraphExecDestroy(asked.exec));
+    ok!(cuGraphDestroy(asked.graph));
+}
+
+/// From a host function, another stream is given one.
+fn one_may_enqueue_another(_: &Driver) {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn enqueue(other: *mut c_void) {
+        ok!(cuLaunchHostFunc(other.cast(), Some(count), pointer(&RUNS)));
+    }
+    let (own, other) = (stream(), stream());
+    ok!(cuLaunchHostFunc(own, Some(enqueue), other.cast()));
+    ok!(cuStreamSynchronize(own));
+    ok!(cuStreamSynchronize(other));
+    assert_eq!(RUNS.load(Ordering::SeqCst), 1);
 }
 
 fn another_thread_may_enqueue_while_one_runs(_: &Driver) {

@@ -33,6 +33,10 @@ fn main() -> ExitCode {
     unsafe { std::env::set_var("CUDA_MODULE_LOADING", "EAGER") };
     let machine = Machine::find(SIMULATED);
     let found = machine.as_ref().map(drop).map_err(Clone::clone);
+    let title = machine.as_ref().map(ToString::to_string).ok();
+    let recorded = machine.as_ref().map_err(Clone::clone).and_then(attributes::are_recorded);
+    // Its context is not the trials', and unloading its module would wait for what a child leaves running.
+    drop(machine);
     if let Some(code) = children::answer(faults::TRIALS, |run| {
         found.clone()?;
         run(&Driver::open());
@@ -40,12 +44,9 @@ fn main() -> ExitCode {
     }) {
         return code;
     }
-    if let Ok(machine) = &machine {
+    if let Some(machine) = title {
         println!("suite conformance, on {machine}");
     }
-    let recorded = machine.as_ref().map_err(Clone::clone).and_then(attributes::are_recorded);
-    // Its context is not the trials'.
-    drop(machine);
     let areas = [
         ("contexts", contexts::TRIALS),
         ("streams", streams::TRIALS),

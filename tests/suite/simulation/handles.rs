@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use cuda_sys::{CUresult, CUstream};
+use cuda_sys::{CUlaunchAttributeID, CUlaunchAttributeValue, CUresult, CUstream};
 
 use crate::raw::{Driver, call, launch, made, ok, stream, trials};
 
@@ -13,6 +13,7 @@ trials! {
     a_reference_that_is_not_held_cannot_be_given_back,
     parameters_are_asked_for,
     a_kernel_node_needs_a_context,
+    a_thread_without_a_context_sets_no_attribute,
 }
 
 const VALUE: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -82,4 +83,14 @@ fn a_kernel_node_needs_a_context(driver: &Driver) {
     ok!(cuCtxSetCurrent(driver.context));
     assert_eq!(code, CUresult::CUDA_ERROR_INVALID_CONTEXT);
     ok!(cuGraphDestroy(graph));
+}
+
+fn a_thread_without_a_context_sets_no_attribute(driver: &Driver) {
+    let stream = stream();
+    let value = CUlaunchAttributeValue { pad: [0; 64] };
+    let set = || call!(cuStreamSetAttribute(stream, CUlaunchAttributeID(8), &raw const value));
+    ok!(cuCtxSetCurrent(ptr::null_mut()));
+    let code = set();
+    ok!(cuCtxSetCurrent(driver.context));
+    assert_eq!((code, set()), (VALUE, CUresult::CUDA_SUCCESS));
 }

@@ -49,7 +49,7 @@ exports! {
         ended.map(drop)
     }
 
-    [0 Ordinary ptsz] fn cuStreamIsCapturing(stream: CUstream, status: *mut CUstreamCaptureStatus) {
+    [0 Query ptsz] fn cuStreamIsCapturing(stream: CUstream, status: *mut CUstreamCaptureStatus) {
         status.required()?;
         let mut state = lock();
         let stream = resolve(&mut state, stream.handle())?;

@@ -42,7 +42,7 @@ exports! {
     [0 Ordinary] fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice) {
         check_device(*device)?;
         context.required()?;
-        context.write(context::retain_primary(&mut lock()).pointer())
+        context.write(context::retain_primary(&mut lock())?.pointer())
     }
 
     [0 Ordinary] fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) {
@@ -52,7 +52,8 @@ exports! {
 
     [0 Ordinary] fn cuDevicePrimaryCtxReset_v2(device: CUdevice) {
         check_device(*device)?;
-        context::reset_primary(&mut lock())
+        context::reset_primary(&mut lock());
+        Ok(())
     }
 
     [0 Ordinary] fn cuDevicePrimaryCtxGetState(device: CUdevice, flags: *mut c_uint, active: *mut c_int) {

@@ -15,21 +15,21 @@ exports! {
         event.write(event::create(&mut lock(), *flags)?.pointer())
     }
 
-    [0 Ordinary] fn cuEventDestroy_v2(event: CUevent) {
+    [0 Query] fn cuEventDestroy_v2(event: CUevent) {
         event::destroy(&mut lock(), event.handle())
     }
 
-    [0 Ordinary ptsz] fn cuEventRecord(event: CUevent, stream: CUstream) {
+    [0 Query ptsz] fn cuEventRecord(event: CUevent, stream: CUstream) {
         let mut state = lock();
         let stream = resolve(&mut state, stream.handle())?;
         event::record(&mut state, event.handle(), stream)
     }
 
-    [0 Ordinary] fn cuEventQuery(event: CUevent) {
+    [0 Query] fn cuEventQuery(event: CUevent) {
         event::query(&mut lock(), event.handle())
     }
 
-    [0 Ordinary] fn cuEventSynchronize(event: CUevent) {
+    [0 Query] fn cuEventSynchronize(event: CUevent) {
         event::synchronize(&mut lock(), event.handle())
     }
 

@@ -36,7 +36,7 @@ exports! {
         flags.write(exec::get(&lock(), exec.handle())?.flags)
     }
 
-    [0 Ordinary ptsz] fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) {
+    [0 Query ptsz] fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) {
         let mut state = lock();
         hold_back(&mut state);
         let stream = resolve(&mut state, stream.handle())?;

@@ -140,7 +140,7 @@ exports! {
         exec::set(&mut lock(), exec.handle(), node.handle(), &kind)
     }
 
-    [0 Ordinary] fn cuGraphAddEmptyNode(
+    [0 Query] fn cuGraphAddEmptyNode(
         node: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize
     ) {
         add(&mut lock(), node, graph.handle(), dependencies, *count, Kind::Empty)

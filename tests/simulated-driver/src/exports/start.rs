@@ -7,7 +7,7 @@ use crate::state::lock;
 use crate::{error_names, threads, version};
 
 exports! {
-    [0 Early] fn cuInit(flags: c_uint) {
+    [0 Free] fn cuInit(flags: c_uint) {
         if *flags != 0 {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }

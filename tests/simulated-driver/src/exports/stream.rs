@@ -25,7 +25,7 @@ exports! {
         stream.write(stream::create(&mut lock(), *flags, *priority)?.pointer())
     }
 
-    [0 Ordinary] fn cuStreamDestroy_v2(stream: CUstream) {
+    [0 Query] fn cuStreamDestroy_v2(stream: CUstream) {
         stream::destroy(&mut lock(), stream.handle())
     }
 
@@ -35,7 +35,7 @@ exports! {
         stream::query(&mut state, stream)
     }
 
-    [0 Ordinary ptsz] fn cuStreamSynchronize(stream: CUstream) {
+    [0 Query ptsz] fn cuStreamSynchronize(stream: CUstream) {
         let mut state = lock();
         let stream = resolve(&mut state, stream.handle())?;
         stream::synchronize(&mut state, stream)
@@ -68,7 +68,7 @@ exports! {
         id.write(resolve(&mut lock(), stream.handle())?.number())
     }
 
-    [0 Ordinary ptsz] fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) {
+    [0 Query ptsz] fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) {
         const EXTERNAL: c_uint = 1;
         if *flags & !EXTERNAL != 0 {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
@@ -87,7 +87,7 @@ exports! {
         Ok(())
     }
 
-    [0 Ordinary ptsz] fn cuStreamGetAttribute(stream: CUstream, id: CUstreamAttrID, value: *mut CUstreamAttrValue) {
+    [0 Query ptsz] fn cuStreamGetAttribute(stream: CUstream, id: CUstreamAttrID, value: *mut CUstreamAttrValue) {
         let mut state = lock();
         let stream = resolve(&mut state, stream.handle())?;
         write(value, &attributes::get(Surface::StreamGet, id.0, &find(&state.streams, stream)?.attributes)?)
@@ -109,11 +109,11 @@ exports! {
         stream::add_callback(&mut lock(), stream.handle(), function, UserData(*user_data))
     }
 
-    [0 Ordinary ptsz] fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, user_data: *mut c_void) {
+    [0 Query ptsz] fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, user_data: *mut c_void) {
         launch_host_function(stream, *function, *user_data)
     }
 
-    [13020 Ordinary ptsz] fn cuLaunchHostFunc_v2(
+    [13020 Query ptsz] fn cuLaunchHostFunc_v2(
         stream: CUstream, function: CUhostFn, user_data: *mut c_void, sync_mode: c_uint
     ) {
         const SPIN_WAIT: c_uint = 1;
