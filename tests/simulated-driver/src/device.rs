@@ -4,6 +4,7 @@ use cuda_sys::{CUdevice_attribute, CUresult};
 
 use crate::abi::Result;
 use crate::record;
+use crate::state::State;
 
 pub(crate) const ORDINAL: i32 = 0;
 
@@ -37,23 +38,25 @@ const ATTRIBUTES: &[(u32, i32)] = &[
     (41, 1),                      // UNIFIED_ADDRESSING
     (78, 1),                      // STREAM_PRIORITIES_SUPPORTED
     (83, 1),                      // MANAGED_MEMORY
-    (92, 0),                      // CAN_USE_STREAM_MEM_OPS_V1: see `work.rs`
     (95, 1),                      // COOPERATIVE_LAUNCH
     (108, 39_321_600),            // MAX_PERSISTING_L2_CACHE_SIZE
     (109, 134_217_728),           // MAX_ACCESS_POLICY_WINDOW_SIZE
     (120, 1),                     // CLUSTER_LAUNCH
+    (123, 1),                     // CAN_USE_STREAM_WAIT_VALUE_NOR
     (126, 4),                     // MEM_SYNC_DOMAIN_COUNT
 ];
 
 const COMPUTE_CAPABILITY_MAJOR: u32 = 75;
 const COMPUTE_CAPABILITY_MINOR: u32 = 76;
+const CAN_USE_64_BIT_STREAM_MEM_OPS: u32 = 122;
 
 /// Attributes without an entry answer 0, those that no header knows are invalid.
-pub(crate) fn attribute(attribute: CUdevice_attribute) -> Result<i32> {
+pub(crate) fn attribute(state: &State, attribute: CUdevice_attribute) -> Result<i32> {
     let (major, minor) = record::machine().compute_capability();
     match attribute.0 {
         COMPUTE_CAPABILITY_MAJOR => Ok(major),
         COMPUTE_CAPABILITY_MINOR => Ok(minor),
+        CAN_USE_64_BIT_STREAM_MEM_OPS => Ok((!state.faults.is_without_wide_operations).into()),
         0 | 200.. => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
         number => Ok(ATTRIBUTES.iter().find(|(known, _)| *known == number).map_or(0, |(_, value)| *value)),
     }

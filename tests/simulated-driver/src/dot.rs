@@ -29,6 +29,7 @@ fn write_graph(state: &State, handle: Handle, text: &mut String) {
             Kind::Child(child) => format!("GRAPH\n| graph_{}", child.number()),
             Kind::RecordEvent(_) => "EVENT_RECORD".to_owned(),
             Kind::WaitEvent(_) => "EVENT_WAIT".to_owned(),
+            Kind::Operations(_) => "MEM_OP".to_owned(),
         };
         let _ = writeln!(text, "\"{}\"[style=\"bold\" shape=\"record\" label=\"{{{what}}}\"];", name(place));
     }

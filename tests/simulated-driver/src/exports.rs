@@ -8,6 +8,7 @@ mod exec;
 mod graph;
 mod kernel;
 mod memory;
+mod memory_operations;
 mod node;
 mod start;
 mod stream;
@@ -109,6 +110,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         graph::NAMES,
         kernel::NAMES,
         memory::NAMES,
+        memory_operations::NAMES,
         node::NAMES,
         start::NAMES,
         stream::NAMES,

@@ -16,6 +16,8 @@ pub(crate) struct Faults {
     pub(crate) notice_delay: Duration,
     /// Enqueueing waits while a host function runs, as has been seen in the field.
     pub(crate) enqueue_waits: bool,
+    /// The device has no stream memory operations on 64 bits.
+    pub(crate) is_without_wide_operations: bool,
 }
 
 /// The `nth` call of a function from now on fails.
@@ -46,6 +48,7 @@ impl Faults {
         notice_after: None,
         notice_delay: Duration::ZERO,
         enqueue_waits: false,
+        is_without_wide_operations: false,
     };
 
     pub(crate) fn fail(&mut self, function: &str, nth: u64, code: CUresult, when: When) {

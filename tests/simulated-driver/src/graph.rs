@@ -9,6 +9,7 @@ use crate::attributes::Attributes;
 use crate::kernels::Launch;
 use crate::launch;
 use crate::memory::{Copy, Fill};
+use crate::memory_operations::Batch;
 use crate::state::{State, find, find_mut};
 use crate::user_object::{self, References};
 use crate::work::Task;
@@ -54,6 +55,7 @@ pub(crate) enum Kind {
     Host { function: HostFn, data: UserData },
     Copy(Copy),
     Fill(Fill),
+    Operations(Batch),
     Empty,
     Child(Handle),
     RecordEvent(Handle),
@@ -67,6 +69,7 @@ impl From<Task> for Kind {
             Task::Host { function, data } => Self::Host { function, data },
             Task::Copy(copy) => Self::Copy(copy),
             Task::Fill(fill) => Self::Fill(fill),
+            Task::Operations(batch) => Self::Operations(batch),
             Task::RecordEvent(event) => Self::RecordEvent(event),
             Task::WaitEvent(event) => Self::WaitEvent(event),
             Task::Nothing | Task::Callback { .. } | Task::Record(_) | Task::Wait(_) => Self::Empty,
@@ -82,6 +85,7 @@ impl Kind {
             Self::Host { function, data } => Task::Host { function, data },
             Self::Copy(copy) => Task::Copy(copy),
             Self::Fill(fill) => Task::Fill(fill),
+            Self::Operations(batch) => Task::Operations(batch),
             Self::RecordEvent(event) => Task::RecordEvent(event),
             Self::WaitEvent(event) => Task::WaitEvent(event),
             Self::Empty | Self::Child(_) => Task::Nothing,
@@ -98,6 +102,7 @@ impl Kind {
             Self::Empty => 5,
             Self::WaitEvent(_) => 6,
             Self::RecordEvent(_) => 7,
+            Self::Operations(_) => 12,
         })
     }
 }

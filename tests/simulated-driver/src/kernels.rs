@@ -20,11 +20,12 @@ pub(crate) struct Launch {
     pub(crate) parameters: Vec<Box<[u8]>>,
 }
 
-/// A kernel that takes its time.
+/// A kernel that takes its time, or a batch of memory operations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Running {
     Until(Instant),
     UntilEqual { address: u64, value: u32 },
+    AtOperation { next: usize, since: Instant },
 }
 
 /// What a step of the device's work came to.

@@ -48,6 +48,7 @@ mod host_functions;
 mod kernels;
 mod launch;
 mod memory;
+mod memory_operations;
 mod module;
 mod node;
 mod record;

@@ -154,6 +154,10 @@ impl Memory {
         self.u32_at(address).map(|word| word.load(Ordering::Acquire))
     }
 
+    pub(crate) fn read_u64(&self, address: u64) -> Result<u64> {
+        self.u64_at(address).map(|word| word.load(Ordering::Acquire))
+    }
+
     pub(crate) fn write_u32(&self, address: u64, value: u32) -> Access {
         self.u32_at(address).map(|word| word.store(value, Ordering::Release))
     }

@@ -115,6 +115,11 @@ pub(crate) fn rest(state: &mut Guard) {
     WORK.wait(state);
 }
 
+/// Lets the other threads on for a moment.
+pub(crate) fn pause(state: &mut Guard) {
+    MutexGuard::unlocked_fair(state, std::thread::yield_now);
+}
+
 /// As [`rest`], and no longer than until then.
 pub(crate) fn rest_until(state: &mut Guard, deadline: Instant) {
     WORK.wait_until(state, deadline);

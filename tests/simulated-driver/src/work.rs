@@ -8,8 +8,9 @@ use crate::event::Record;
 use crate::exec::Program;
 use crate::kernels::{Launch, Running};
 use crate::memory::{Copy, Fill};
+use crate::memory_operations::Batch;
 
-/// One piece of work. Stream memory operations would be two more.
+/// One piece of work.
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     Nothing,
@@ -26,6 +27,7 @@ pub(crate) enum Task {
     },
     Copy(Copy),
     Fill(Fill),
+    Operations(Batch),
     Record(Arc<Record>),
     Wait(Arc<Record>),
     /// An event of a graph, looked up when the graph runs.
@@ -37,7 +39,7 @@ pub(crate) enum Task {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Phase {
     Waiting,
-    /// A kernel that takes its time.
+    /// A kernel or a batch of operations that takes its time.
     Running(Running),
     /// Given to the thread for host functions.
     AtHost,

@@ -13,8 +13,11 @@ use crate::stream::{self, Kind, Stream};
 use crate::work::{Phase, Place, Task, Work};
 use crate::{kernels, memory, user_object};
 
-/// How often memory is looked at by a kernel that waits for it to change.
+/// How often memory is looked at by what waits for it to change.
 const POLL: Duration = Duration::from_micros(50);
+
+/// How long a memory operation looks at it all the time before: an answer is often close.
+const SPIN: Duration = Duration::from_micros(100);
 
 /// The thread's life.
 pub(crate) fn run() {
@@ -24,7 +27,11 @@ pub(crate) fn run() {
         if let Some(&place) = ready.get(state.faults.choose(ready.len())) {
             step(&mut state, place);
         } else if let Some(next) = next {
-            state::rest_until(&mut state, next);
+            if next > Instant::now() {
+                state::rest_until(&mut state, next);
+            } else {
+                state::pause(&mut state);
+            }
         } else {
             state::rest(&mut state);
         }
@@ -69,6 +76,13 @@ fn ready(state: &mut State) -> (Vec<Place>, Option<Instant>) {
                         not_before(now + POLL);
                     }
                     !is_over
+                }
+                (Task::Operations(batch), Phase::Running(kernels::Running::AtOperation { next, since })) => {
+                    let is_ready = batch.is_ready(next, memory);
+                    if !is_ready {
+                        not_before(if now < since + SPIN { now } else { now + POLL });
+                    }
+                    is_ready
                 }
                 _ => true,
             };
@@ -131,6 +145,10 @@ fn step(state: &mut State, place: Place) {
             host.push_back(HostCall { context, place: Some(place), call });
             Progress::AtHost
         }
+        Task::Operations(batch) => match *phase {
+            Phase::Running(kernels::Running::AtOperation { next, .. }) => batch.step(next, memory),
+            _ => batch.step(0, memory),
+        },
         Task::Copy(copy) => {
             memory.copy(copy);
             Progress::Done

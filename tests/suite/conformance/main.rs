@@ -11,6 +11,7 @@ mod graphs;
 mod host_functions;
 mod many_threads;
 mod memory;
+mod memory_operations;
 #[path = "../raw.rs"]
 mod raw;
 mod streams;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         ("contexts", contexts::TRIALS),
         ("streams", streams::TRIALS),
         ("memory", memory::TRIALS),
+        ("memory operations", memory_operations::TRIALS),
         ("events", events::TRIALS),
         ("host functions", host_functions::TRIALS),
         ("capture", capture::TRIALS),

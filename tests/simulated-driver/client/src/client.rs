@@ -74,6 +74,11 @@ impl Client {
         self.command(&Command::LetEnqueueingWait);
     }
 
+    /// The device is one without stream memory operations on 64 bits, and says so.
+    pub fn refuse_64_bit_operations(&self) {
+        self.command(&Command::RefuseWideOperations);
+    }
+
     /// Takes back all that was asked for. A fault that happened stays.
     pub fn calm(&self) {
         self.command(&Command::Calm);

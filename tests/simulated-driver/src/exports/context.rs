@@ -31,7 +31,7 @@ exports! {
 
     [0 Ordinary] fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice) {
         check_device(*device)?;
-        value.write(device::attribute(*attribute)?)
+        value.write(device::attribute(&lock(), *attribute)?)
     }
 
     [0 Ordinary] fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice) {
