@@ -96,6 +96,10 @@ impl Condition {
 }
 
 impl Batch {
+    pub(crate) fn waits(&self) -> bool {
+        self.0.iter().any(|operation| matches!(operation, Operation::Wait { .. }))
+    }
+
     /// Whether the next operation can be done now; one that faults can.
     pub(crate) fn is_ready(&self, next: usize, memory: &Memory) -> bool {
         match self.0.get(next) {

@@ -6,12 +6,13 @@ use std::time::Duration;
 use cuda_sys::{CUdevice_attribute, CUresult, CUstreamBatchMemOpParams};
 use simulated_driver_client::{Client, When};
 
-use crate::raw::{Driver, call, ok, read, stream, trials, word};
+use crate::raw::{Driver, call, ok, read, stream, trials, until, word, write};
 
 trials! {
     a_batch_fails_on_demand,
     a_device_can_be_without_64_bit_operations,
     a_seed_lets_streams_wait_for_each_other_and_come_late,
+    streams_share_connections_if_they_are_told_to,
     a_batch_that_is_not_there_is_told,
 }
 
@@ -73,6 +74,29 @@ fn a_seed_lets_streams_wait_for_each_other_and_come_late(driver: &Driver) {
         }
         ok!(cuCtxSynchronize());
         assert_eq!(words.map(read), [ROUNDS; 4], "seed {seed}");
+    }
+}
+
+/// As on a device: of eight streams that ring and wait for the answer, so many ring at a time.
+fn streams_share_connections_if_they_are_told_to(driver: &Driver) {
+    const STREAMS: usize = 8;
+    for connections in [1, 3, 8] {
+        client(driver).share_connections(connections.try_into().unwrap());
+        let streams = [(); STREAMS].map(|()| stream());
+        let (bells, answers) = ([(); STREAMS].map(|()| word()), [(); STREAMS].map(|()| word()));
+        for place in 0..STREAMS {
+            let ring = write_32(bells[place], 1);
+            let wait = CUstreamBatchMemOpParams { pad: [1, answers[place].expose_provenance() as u64, 1, 1, 0, 0] };
+            ok!(cuStreamBatchMemOp_v2(streams[place], 2, [ring, wait].as_mut_ptr(), 0));
+        }
+        for place in 0..STREAMS {
+            let rung = || bells.iter().filter(|bell| read(**bell) == 1).count();
+            until("as many ring as can", || rung() == (place + connections).min(STREAMS));
+            std::thread::sleep(Duration::from_millis(1));
+            assert_eq!(rung(), (place + connections).min(STREAMS));
+            write(answers[place], 1);
+        }
+        ok!(cuCtxSynchronize());
     }
 }
 
