@@ -1,6 +1,6 @@
 //! Stream memory operations: what a stream writes, and what it waits for.
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,6 +11,7 @@ use cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUdevice_attribute, CUdeviceptr, CUgraphNodeType, CUresult, CUstream,
     CUstreamBatchMemOpParams, CUstreamCaptureMode, CUstreamCaptureStatus,
 };
+use simulated_driver_client::KERNELS;
 
 use crate::raw::{
     Driver, begin_capture, call, capture_info, count, end_capture, instantiate, launch, made, nodes, ok, pointer, read,
@@ -35,6 +36,7 @@ trials! {
     a_host_function_may_enqueue_them,
     who_waits_for_the_stream_waits_for_the_answer,
     freeing_waits_for_the_answer_and_allocating_does_not,
+    loading_and_unloading_wait_for_the_answer,
     a_destroyed_stream_goes_on_after_the_answer,
     a_reset_of_the_context_waits_for_the_answer,
     ids_of_streams_are_never_given_again,
@@ -483,6 +485,13 @@ fn freeing_waits_for_the_answer_and_allocating_does_not(_: &Driver) {
     is_held_up(answer, || ok!(cuMemFreeHost(freed.cast())));
     is_held_up(waited_for(stream), || ok!(cuMemFree(device)));
     is_held_up(waited_for(stream), || ok!(cuMemHostUnregister(start)));
+}
+
+fn loading_and_unloading_wait_for_the_answer(_: &Driver) {
+    let (stream, image) = (stream(), CString::new(KERNELS).unwrap());
+    let mut module = ptr::null_mut();
+    is_held_up(waited_for(stream), || ok!(cuModuleLoadData(&raw mut module, image.as_ptr().cast())));
+    is_held_up(waited_for(stream), || ok!(cuModuleUnload(module)));
 }
 
 fn a_destroyed_stream_goes_on_after_the_answer(driver: &Driver) {
