@@ -8,13 +8,13 @@
 //!
 //! # What is simulated
 //!
-//! One device; its primary context and created ones; streams, the legacy and the per-thread ones among them, with the order
-//! that they keep; events; kernels by name; memory, which is the host's; stream memory operations, which look at it now and
-//! then while they wait; host functions and callbacks on one thread; capture
-//! in all modes; graphs with kernel, host, empty, child, event, copy and fill nodes, and memory operations where they were
-//! captured; executable graphs; user objects with destructors on a thread of the driver's. Attributes answer as a real
-//! machine did: its record is read, and nothing else says which place takes which id. For values that were not sampled
-//! there is the one rule in `attributes.rs`.
+//! One device; its primary context and created ones; streams, the legacy and the per-thread ones among them, with the
+//! order that they keep; events; kernels by name; memory, which is the host's; stream memory operations, which look at
+//! it now and then while they wait; host functions and callbacks on one thread; capture in all modes; graphs with
+//! kernel, host, empty, child, event, copy and fill nodes, and memory operations where they were captured; executable
+//! graphs; user objects with destructors on a thread of the driver's. Attributes answer as a real machine did: its
+//! record is read, and nothing else says which place takes which id. For values that were not sampled there is the one
+//! rule in `attributes.rs`.
 //!
 //! Work is done by one thread, a piece at a time, the oldest first unless [`simulated_driver_client::Client::schedule`] says otherwise.
 //!
