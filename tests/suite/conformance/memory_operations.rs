@@ -206,23 +206,17 @@ fn a_wait_has_four_conditions(_: &Driver) {
         (WAIT_64, NOR, 0, 0xffff_ffff, u64::MAX),
     ] {
         let (stream, what) = (stream(), format!("operation {operation_code}, flags {flags}, value {value:#x}"));
+        let enqueue = || batch(stream, &mut [operation(operation_code, address(found), value, flags)]);
+        let is_over = || call!(cuStreamQuery(stream)) == CUresult::CUDA_SUCCESS;
         set(holds);
-        assert_eq!(
-            batch(stream, &mut [operation(operation_code, address(found), value, flags)]),
-            CUresult(0),
-            "{what}"
-        );
-        ok!(cuStreamSynchronize(stream));
+        assert_eq!(enqueue(), CUresult::CUDA_SUCCESS, "{what}");
+        until(&what, is_over);
         set(does_not);
-        assert_eq!(
-            batch(stream, &mut [operation(operation_code, address(found), value, flags)]),
-            CUresult(0),
-            "{what}"
-        );
+        assert_eq!(enqueue(), CUresult::CUDA_SUCCESS, "{what}");
         thread::sleep(Duration::from_millis(2));
         assert_eq!(call!(cuStreamQuery(stream)), CUresult::CUDA_ERROR_NOT_READY, "{what}");
         set(holds);
-        ok!(cuStreamSynchronize(stream));
+        until(&what, is_over);
     }
 }
 
