@@ -207,6 +207,9 @@ pub(crate) fn instantiate(graph: CUgraph) -> CUgraphExec {
 pub(crate) fn nodes(graph: CUgraph) -> Vec<CUgraphNode> {
     let mut count = 0;
     ok!(cuGraphGetNodes(graph, ptr::null_mut(), &raw mut count));
+    if count == 0 {
+        return Vec::new();
+    }
     let mut nodes = vec![ptr::null_mut(); count];
     ok!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &raw mut count));
     nodes

@@ -22,6 +22,7 @@ trials! {
     user_objects_are_destroyed_after_a_fault,
     a_process_can_end_with_work_pending,
     what_waits_for_an_answer_is_lost_with_the_device,
+    freeing_ends_with_the_device,
     a_process_can_end_with_an_answer_pending,
 }
 
@@ -169,6 +170,18 @@ fn what_waits_for_an_answer_is_lost_with_the_device(driver: &Driver) {
     assert!(answers.iter().all(|(_, code)| *code == LOST), "{answers:?}");
     driver_is_left(driver);
     assert_eq!(read(behind), 0, "the answer came too late");
+}
+
+/// It waits for the device, which will never be at rest. The memory stays.
+fn freeing_ends_with_the_device(driver: &Driver) {
+    let (trapped, waiting, answer, other) = (stream(), stream(), word(), word());
+    // Loading the module waits for the device.
+    driver.kernel(c"trap");
+    ok!(cuStreamWaitValue32_v2(waiting, address(answer), 1, 1));
+    trap(driver, trapped);
+    assert_eq!(call!(cuMemFreeHost(other.cast())), LOST);
+    write(other, 1);
+    assert_eq!(read(other), 1);
 }
 
 fn a_process_can_end_with_an_answer_pending(_: &Driver) {

@@ -55,8 +55,10 @@ const FLUSH: u32 = 1 << 30;
 /// `CU_STREAM_MEM_OP_…`
 const WAIT_32: u32 = 1;
 const WRITE_32: u32 = 2;
+const FLUSH_REMOTE_WRITES: u32 = 3;
 const WAIT_64: u32 = 4;
 const WRITE_64: u32 = 5;
+const BARRIER: u32 = 6;
 
 fn address(word: *mut u32) -> CUdeviceptr {
     let mut address = 0;
@@ -301,6 +303,13 @@ fn unknown_flags_and_operations_are_refused(_: &Driver) {
     for flags in [4, 5, 8, 1 << 29, 1 << 31] {
         assert_eq!(call!(cuStreamWaitValue32_v2(stream, word, 0, flags)), INVALID, "{flags:#x}");
     }
+    for (flags, expected) in [(0, CUresult::CUDA_SUCCESS), (1, CUresult::CUDA_SUCCESS), (2, INVALID)] {
+        let barrier = u64::from(BARRIER) | flags << 32;
+        let mut barrier = [CUstreamBatchMemOpParams { pad: [barrier, 0, 0, 0, 0, 0] }];
+        assert_eq!(batch(stream, &mut barrier), expected, "barrier, flags {flags}");
+    }
+    let flush = batch(stream, &mut [operation(FLUSH_REMOTE_WRITES, word, 0, 0)]);
+    assert_eq!(flush, CUresult::CUDA_ERROR_NOT_SUPPORTED);
     for code in [0, 7, u32::MAX] {
         assert_eq!(batch(stream, &mut [operation(code, word, 0, 0)]), INVALID, "{code}");
     }
@@ -320,6 +329,12 @@ fn a_batch_is_taken_whole_or_not_at_all(_: &Driver) {
     ok!(cuStreamSynchronize(stream));
     assert_eq!(read(word), 255);
     ok!(cuStreamBatchMemOp_v2(stream, 0, ptr::null_mut(), 0));
+    assert_eq!(call!(cuStreamBatchMemOp_v2(stream, 0, ptr::null_mut(), 1)), INVALID);
+    begin_capture(stream);
+    ok!(cuStreamBatchMemOp_v2(stream, 0, ptr::null_mut(), 0));
+    let graph = end_capture(stream);
+    assert_eq!(nodes(graph).len(), 1, "none is a batch, too");
+    ok!(cuGraphDestroy(graph));
 }
 
 /// As one node for each call.
@@ -375,6 +390,8 @@ fn what_is_refused_costs_no_capture(_: &Driver) {
     assert_eq!(batch(stream, &mut [operation(7, word, 1, 0)]), INVALID);
     assert_eq!(capture_info(stream).status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE);
     let graph = end_capture(stream);
+    let (mut room, mut none) = (0, ptr::null_mut());
+    assert_eq!(call!(cuGraphGetNodes(graph, &raw mut none, &raw mut room)), INVALID, "no room");
     assert_eq!(nodes(graph).len(), 0);
     ok!(cuGraphDestroy(graph));
     begin_capture(blocking);
@@ -544,5 +561,14 @@ fn the_id_of_a_capturing_stream_is_not_told(_: &Driver) {
     begin_capture(stream);
     assert_eq!(get_id(stream, &mut id), CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     let code = call!(cuStreamEndCapture(stream, &raw mut graph));
+    assert_eq!(code, CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    let (capturing, other) = (made!(cuStreamCreate(0)), made!(cuStreamCreate(0)));
+    ok!(cuStreamBeginCapture(capturing, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL));
+    for harmless in [other, CU_STREAM_PER_THREAD] {
+        assert_eq!(get_id(harmless, &mut id), CUresult::CUDA_SUCCESS);
+    }
+    assert_eq!(capture_info(capturing).status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    assert_eq!(get_id(ptr::null_mut(), &mut id), CUresult::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    let code = call!(cuStreamEndCapture(capturing, &raw mut graph));
     assert_eq!(code, CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }

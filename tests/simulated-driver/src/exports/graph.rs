@@ -41,7 +41,11 @@ exports! {
 
     [0 Ordinary] fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
         let state = lock();
-        list(nodes, count, &get(&state, graph.handle())?.nodes)
+        let found = &get(&state, graph.handle())?.nodes;
+        if !nodes.is_null() && count.as_const().read()? == 0 {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        list(nodes, count, found)
     }
 
     [0 Ordinary] fn cuGraphGetRootNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {

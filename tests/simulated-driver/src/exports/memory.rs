@@ -130,7 +130,7 @@ fn allocate(kind: Kind, length: usize) -> Result<u64> {
     state.memory.allocate(context, kind, length)
 }
 
-/// Waits for the device, as the real ones do, and frees.
+/// Waits for the device, as the real ones do, and frees; what a lost device had stays.
 fn free(kind: Kind, address: u64) -> Result {
     let mut state = lock();
     if address == 0 && kind == Kind::Device {
@@ -138,9 +138,8 @@ fn free(kind: Kind, address: u64) -> Result {
     }
     let context = context::current(&state)?;
     capture::forbid_unsafe_call(&mut state)?;
-    let waited = context::synchronize(&mut state, context);
-    state.memory.free(kind, address)?;
-    waited
+    context::synchronize(&mut state, context)?;
+    state.memory.free(kind, address)
 }
 
 fn number(pointer: Argument<*const c_void>) -> u64 {

@@ -116,6 +116,7 @@ fn operation(given: Argument<*const CUstreamBatchMemOpParams>) -> Result<Operati
         2 => write(address()?, narrow()?, flags()?),
         4 => wait(address()?, wide()?, flags()?),
         5 => write(address()?, wide()?, flags()?),
+        3 => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
         6 if given.part::<u32>(BARRIER_FLAGS_AT).read()? <= 1 => Ok(Operation::Barrier),
         _ => Err(CUresult::CUDA_ERROR_INVALID_VALUE),
     }
