@@ -7,7 +7,10 @@ use cuda_sys::{
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUfunction, CUgraph, CUgraphNode, CUresult, CUstreamCaptureMode,
 };
 
-use crate::raw::{Driver, call, count, instantiate, made, nodes, ok, pointer, read, stream, trials, word};
+use crate::raw::{
+    Driver, begin_capture, call, count, end_capture, instantiate, launch, made, nodes, ok, pointer, read, stream,
+    trials, word,
+};
 
 trials! {
     nodes_run_after_what_they_depend_on,
@@ -17,6 +20,7 @@ trials! {
     launched_into_a_capturing_stream_it_is_refused,
     an_empty_graph_runs,
     it_can_be_printed,
+    what_the_host_takes_part_in_is_not_launched_by_a_device,
 }
 
 fn host_node(graph: CUgraph, after: &[CUgraphNode], counter: &AtomicU32) -> CUgraphNode {
@@ -158,5 +162,22 @@ fn it_can_be_printed(_: &Driver) {
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     assert!(text.starts_with("digraph dot {") && text.matches("HOST").count() == 2 && text.contains("->"), "{text}");
+    ok!(cuGraphDestroy(graph));
+}
+
+fn what_the_host_takes_part_in_is_not_launched_by_a_device(driver: &Driver) {
+    const DEVICE_LAUNCH: u64 = 4;
+    let (stream, nothing, mut exec) = (stream(), driver.kernel(c"nothing"), ptr::null_mut());
+    begin_capture(stream);
+    ok!(cuLaunchHostFunc(stream, Some(count), ptr::null_mut()));
+    let graph = end_capture(stream);
+    let code = call!(cuGraphInstantiateWithFlags(&raw mut exec, graph, DEVICE_LAUNCH));
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_VALUE);
+    ok!(cuGraphDestroy(graph));
+    begin_capture(stream);
+    assert_eq!(launch(stream, nothing, &mut []), CUresult::CUDA_SUCCESS);
+    let graph = end_capture(stream);
+    ok!(cuGraphInstantiateWithFlags(&raw mut exec, graph, DEVICE_LAUNCH));
+    ok!(cuGraphExecDestroy(exec));
     ok!(cuGraphDestroy(graph));
 }

@@ -20,6 +20,7 @@ trials! {
     one_thread_calls_them_all,
     much_of_cuda_is_closed_to_them,
     some_of_cuda_is_open_to_them,
+    default_streams_are_closed_to_them,
     one_may_enqueue_another,
     another_thread_may_enqueue_while_one_runs,
     a_reset_of_the_context_waits_for_them,
@@ -144,6 +145,35 @@ fn some_of_cuda_is_open_to_them(driver: &Driver) {
     let answers = ANSWERS.lock().unwrap();
     assert_eq!(answers[0].1, CUresult::CUDA_ERROR_NOT_READY, "its own stream");
     assert!(answers[1..].iter().all(|(_, code)| *code == CUresult::CUDA_SUCCESS), "{answers:?}");
+    ok!(cuGraphExecDestroy(asked.exec));
+    ok!(cuGraphDestroy(asked.graph));
+}
+
+/// Those are of the current context, of which there is none.
+fn default_streams_are_closed_to_them(driver: &Driver) {
+    static ANSWERS: Mutex<Vec<(&str, CUresult)>> = Mutex::new(Vec::new());
+    unsafe extern "C" fn ask(asked: *mut c_void) {
+        // SAFETY: the trial waits for its end.
+        let Asked { event, exec, .. } = unsafe { *asked.cast::<Asked>() };
+        let mut capturing = CUstreamCaptureStatus(99);
+        let mut answers = ANSWERS.lock().unwrap();
+        for stream in [ptr::null_mut(), cuda_sys::CU_STREAM_LEGACY, CU_STREAM_PER_THREAD] {
+            answers.extend([
+                ("cuStreamQuery", call!(cuStreamQuery(stream))),
+                ("cuStreamIsCapturing", call!(cuStreamIsCapturing(stream, &raw mut capturing))),
+                ("cuEventRecord", call!(cuEventRecord(event, stream))),
+                ("cuStreamWaitEvent", call!(cuStreamWaitEvent(stream, event, 0))),
+                ("cuLaunchHostFunc", call!(cuLaunchHostFunc(stream, Some(count), ptr::null_mut()))),
+                ("cuGraphLaunch", call!(cuGraphLaunch(exec, stream))),
+            ]);
+        }
+    }
+    let asked = Asked::new(driver);
+    ok!(cuLaunchHostFunc(asked.own, Some(ask), (&raw const asked).cast_mut().cast()));
+    ok!(cuStreamSynchronize(asked.own));
+    let answers = ANSWERS.lock().unwrap();
+    let open: Vec<_> = answers.iter().filter(|(_, code)| *code != CUresult::CUDA_ERROR_NOT_PERMITTED).collect();
+    assert!(answers.len() == 18 && open.is_empty(), "{open:?}");
     ok!(cuGraphExecDestroy(asked.exec));
     ok!(cuGraphDestroy(asked.graph));
 }
