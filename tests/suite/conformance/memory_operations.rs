@@ -261,18 +261,20 @@ fn the_first_version_of_them_is_refused(_: &Driver) {
 }
 
 fn addresses_are_words_of_the_driver_s_memory(_: &Driver) {
-    let (stream, word, wide, mut of_program, mut device) = (stream(), address(word()), address(wide()), [0_u64; 2], 0);
+    let (stream, mut memory, mut of_program, mut device) = (stream(), ptr::null_mut(), [0_u64; 2], 0);
+    ok!(cuMemHostAlloc(&raw mut memory, 64, 0));
     ok!(cuMemAlloc(&raw mut device, 256));
+    let host = address(memory.cast());
     let of_program = of_program.as_mut_ptr().expose_provenance() as u64;
     for (bits, address, expected) in [
-        (32, word, CUresult::CUDA_SUCCESS),
-        (64, wide, CUresult::CUDA_SUCCESS),
-        (32, wide + 4, CUresult::CUDA_SUCCESS),
+        (32, host, CUresult::CUDA_SUCCESS),
+        (64, host, CUresult::CUDA_SUCCESS),
+        (32, host + 4, CUresult::CUDA_SUCCESS),
         (32, device + 252, CUresult::CUDA_SUCCESS),
         (64, device, CUresult::CUDA_SUCCESS),
-        (32, word + 1, INVALID),
-        (32, word + 2, INVALID),
-        (64, wide + 4, INVALID),
+        (32, host + 1, INVALID),
+        (32, host + 2, INVALID),
+        (64, host + 4, INVALID),
         (32, 0, INVALID),
         (32, 0x1000, INVALID),
         (32, of_program, INVALID),
