@@ -13,7 +13,7 @@ use super::handle::Handle;
 use super::job::{Boxed, Job};
 use super::panics::Panic;
 use super::{in_host_function, reclaim, watch};
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, StreamRef};
 
 /// How often somebody who waits asks whether the context is lost: at first after a millisecond, then ever more rarely.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -32,6 +32,21 @@ pub struct HostTask<T> {
     handle: Handle,
     context: Context,
     take: Take<T>,
+    origin: Origin,
+}
+
+/// The stream that a task is in, for as much as is known of it when it may be gone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    raw: usize,
+    /// Of a task that an executor calls.
+    id: Option<u64>,
+}
+
+impl Origin {
+    pub(super) fn new(stream: &StreamRef, id: Option<u64>) -> Self {
+        Self { raw: stream.as_raw().addr(), id }
+    }
 }
 
 /// Gets the outcome out of a handle, under the conditions of [`Handle::take_outcome`].
@@ -57,8 +72,8 @@ impl<T> HostTask<T> {
     /// # Safety
     ///
     /// `take` is for the handle's job, and the job is in a stream of that context.
-    pub(super) unsafe fn new(handle: Handle, take: Take<T>, context: Context) -> Self {
-        Self { handle, context, take }
+    pub(super) unsafe fn new(handle: Handle, take: Take<T>, context: Context, origin: Origin) -> Self {
+        Self { handle, context, take, origin }
     }
 
     /// Whether there is nothing to wait for: the function has returned or panicked, or is lost as far as is known. May

@@ -1,0 +1,304 @@
+//! The protocol between a stream and the workers: words in memory that both the device and the host see.
+//!
+//! A call is three operations in its stream: the stream writes the record's address to the bell, waits until the answer is
+//! the call's number, and writes to the bell that it has gone on. So the stream itself is the queue, and of one stream no
+//! more than one call is rung at a time.
+//!
+//! | word | from | to | by whom |
+//! |---|---|---|---|
+//! | bell | gone on | a record's address | the stream |
+//! | bell | a record's address | taken | a worker, one of those that look: [`Strand::take`] |
+//! | answer | an earlier number | the call's number | that worker, when the closure has returned: [`Strand::answer`] |
+//! | bell | taken | gone on | the stream, which has seen the answer |
+//!
+//! A stream waits for *equal*, not for *at least*: threads that enqueue at the same time get numbers in one order and enter
+//! the stream in another. So an answer must not be written over before the stream has read it. Within a stream it is not:
+//! the next bell comes after that. Another stream may have the strand once all is answered *and* the stream has gone on,
+//! which is what the third operation is for; then the memory may be freed, too.
+//!
+//! How many calls are in flight is counted apart from that ([`Strand::begin`], [`Strand::end`]).
+
+use std::num::NonZeroU64;
+
+#[cfg(not(loom))]
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A worker has the record.
+const TAKEN: u64 = 0;
+/// What the stream writes to the bell when it has seen the answer.
+pub(super) const GONE_ON: u64 = 1;
+/// The record's address is in the mail: it was written in two halves.
+pub(super) const MAIL: u64 = 2;
+
+/// Who writes different words at a time has them on lines of their own.
+#[derive(Debug)]
+#[repr(C, align(512))]
+pub(super) struct Strand {
+    inbox: Inbox,
+    answer: Answer,
+    usage: Usage,
+}
+
+/// The stream writes it, the workers look at it.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct Inbox {
+    bell: AtomicU64,
+    /// Of devices that write 32 bits at a time.
+    mail: AtomicU64,
+}
+
+/// The workers write it, the stream looks at it.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct Answer(AtomicU64);
+
+/// The host's alone.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct Usage {
+    /// How many calls were enqueued and are not over.
+    pending: AtomicU32,
+    /// The last number that was given out. It goes on when another stream gets the strand.
+    number: AtomicU64,
+    /// Of the stream.
+    id: AtomicU64,
+}
+
+/// Where the device finds the words, from the strand's beginning.
+#[cfg(not(loom))]
+pub(super) mod offsets {
+    use std::mem::offset_of;
+
+    use super::{Inbox, Strand};
+
+    pub(in super::super) const BELL: u64 = (offset_of!(Strand, inbox) + offset_of!(Inbox, bell)) as u64;
+    pub(in super::super) const MAIL: u64 = (offset_of!(Strand, inbox) + offset_of!(Inbox, mail)) as u64;
+    pub(in super::super) const ANSWER: u64 = offset_of!(Strand, answer) as u64;
+}
+
+/// A bell that was rung, and taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rung(pub(super) NonZeroU64);
+
+impl Strand {
+    pub(super) fn new() -> Self {
+        let inbox = Inbox { bell: AtomicU64::new(GONE_ON), mail: AtomicU64::new(0) };
+        let usage = Usage { pending: AtomicU32::new(0), number: AtomicU64::new(0), id: AtomicU64::new(0) };
+        Self { inbox, answer: Answer(AtomicU64::new(0)), usage }
+    }
+
+    /// Takes what was rung, if nobody else does. Nearly free if nothing was.
+    #[inline]
+    pub(super) fn take(&self) -> Option<Rung> {
+        let bell = self.inbox.bell.load(Ordering::Relaxed);
+        if bell <= GONE_ON {
+            return None;
+        }
+        self.inbox.bell.compare_exchange(bell, TAKEN, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        let address = if bell == MAIL { self.inbox.mail.load(Ordering::Relaxed) } else { bell };
+        NonZeroU64::new(address).map(Rung)
+    }
+
+    /// Lets the stream go on.
+    pub(super) fn answer(&self, number: u64) {
+        self.answer.0.store(number, Ordering::Release);
+    }
+
+    /// One more call is in flight: says whether it is the only one.
+    pub(super) fn begin(&self) -> bool {
+        self.usage.pending.fetch_add(1, Ordering::Relaxed) == 0
+    }
+
+    /// A call is over: says whether it was the only one in flight.
+    pub(super) fn end(&self) -> bool {
+        self.usage.pending.fetch_sub(1, Ordering::Release) == 1
+    }
+
+    /// Whether nothing is in flight, and the stream reads the answer no more.
+    pub(super) fn is_idle(&self) -> bool {
+        self.usage.pending.load(Ordering::Acquire) == 0 && self.inbox.bell.load(Ordering::Acquire) == GONE_ON
+    }
+
+    /// The number of a new call, from 1 on.
+    pub(super) fn next_number(&self) -> u64 {
+        self.usage.number.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Another stream has the strand, which was idle.
+    pub(super) fn give_to(&self, id: u64) {
+        self.usage.id.store(id, Ordering::Relaxed);
+    }
+
+    /// Of the stream.
+    pub(super) fn id(&self) -> u64 {
+        self.usage.id.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+impl Strand {
+    /// What a stream does when it gets to a call.
+    fn ring(&self, bell: u64) {
+        self.inbox.bell.store(bell, Ordering::Release);
+    }
+
+    /// What it waits for.
+    fn is_answered(&self, number: u64) -> bool {
+        self.answer.0.load(Ordering::Acquire) == number
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_from_end_to_end() {
+        let strand = Strand::new();
+        assert!(strand.is_idle() && strand.take().is_none());
+        assert!(strand.begin() && !strand.begin());
+        let (first, second) = (strand.next_number(), strand.next_number());
+        for (number, is_last) in [(second, false), (first, true)] {
+            assert!(!strand.is_answered(number) && strand.take().is_none());
+            strand.ring(0x1000 * number);
+            assert_eq!(strand.take(), NonZeroU64::new(0x1000 * number).map(Rung));
+            assert!(strand.take().is_none() && !strand.is_idle());
+            strand.answer(number);
+            assert!(strand.is_answered(number));
+            assert_eq!(strand.end(), is_last);
+            assert!(!strand.is_idle(), "the stream may be about to read the answer");
+            strand.ring(GONE_ON);
+            assert_eq!(strand.is_idle(), is_last);
+        }
+    }
+
+    #[test]
+    fn an_address_in_the_mail() {
+        let strand = Strand::new();
+        strand.inbox.mail.store(0x1234_5678_9abc_de80, Ordering::Relaxed);
+        strand.ring(MAIL);
+        assert_eq!(strand.take(), NonZeroU64::new(0x1234_5678_9abc_de80).map(Rung));
+        assert!(strand.take().is_none());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicBool;
+    use loom::thread;
+
+    use super::*;
+
+    /// A stream with calls in it, whose addresses are 0x10 and 0x20, and what their closures touch.
+    struct Model {
+        strand: Strand,
+        touched: UnsafeCell<u64>,
+        is_over: AtomicBool,
+    }
+
+    // SAFETY: this is what the models check.
+    unsafe impl Sync for Model {}
+    // SAFETY: as above.
+    unsafe impl Send for Model {}
+
+    impl Model {
+        /// Two calls, which enter the stream in the other order than that of their numbers.
+        fn stream(&self, numbers: [u64; 2]) {
+            for number in numbers {
+                // SAFETY: the stream's work, when no closure of it runs; loom checks.
+                self.touched.with_mut(|touched| unsafe { *touched += 1 });
+                self.strand.ring(0x10 * number);
+                while !self.strand.is_answered(number) {
+                    thread::yield_now();
+                }
+                self.strand.ring(GONE_ON);
+            }
+            // SAFETY: as above.
+            self.touched.with_mut(|touched| unsafe { *touched += 1 });
+        }
+
+        /// How many calls were the last in flight.
+        fn worker(&self) -> u32 {
+            let mut last = 0;
+            while !self.is_over.load(Ordering::Relaxed) {
+                let Some(Rung(address)) = self.strand.take() else {
+                    thread::yield_now();
+                    continue;
+                };
+                // SAFETY: the closure, to which the stream has got; loom checks.
+                self.touched.with_mut(|touched| unsafe { *touched += 10 });
+                self.strand.answer(address.get() / 0x10);
+                if self.strand.end() {
+                    last += 1;
+                    self.is_over.store(true, Ordering::Relaxed);
+                }
+            }
+            last
+        }
+    }
+
+    #[test]
+    fn each_call_has_one_worker_and_the_stream_waits_for_it() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let strand = Strand::new();
+            let numbers = [strand.next_number(), strand.next_number()];
+            assert!(strand.begin() && !strand.begin());
+            let (touched, is_over) = (UnsafeCell::new(0), AtomicBool::new(false));
+            let model = Arc::new(Model { strand, touched, is_over });
+            let workers = [(); 2].map(|()| {
+                let model = model.clone();
+                thread::spawn(move || model.worker())
+            });
+            model.stream([numbers[1], numbers[0]]);
+            assert_eq!(workers.map(|worker| worker.join().unwrap()).iter().sum::<u32>(), 1);
+            assert!(model.strand.is_idle());
+            // SAFETY: all threads have ended.
+            assert_eq!(model.touched.with_mut(|touched| unsafe { *touched }), 23);
+        });
+    }
+
+    #[test]
+    fn a_strand_that_another_stream_gets_has_been_read() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let strand = Arc::new(Strand::new());
+            let number = strand.next_number();
+            strand.begin();
+            let stream = {
+                let strand = strand.clone();
+                thread::spawn(move || {
+                    strand.ring(0x10);
+                    while !strand.is_answered(number) {
+                        thread::yield_now();
+                    }
+                    strand.ring(GONE_ON);
+                })
+            };
+            let mut is_other = false;
+            // The worker; and, at any moment, the next enqueuer, whose answer would be another.
+            loop {
+                if strand.take().is_some() {
+                    strand.answer(number);
+                    strand.end();
+                }
+                if strand.is_idle() {
+                    strand.answer(strand.next_number());
+                    is_other = true;
+                    break;
+                }
+                thread::yield_now();
+            }
+            stream.join().unwrap();
+            assert!(is_other);
+        });
+    }
+}

@@ -1,0 +1,182 @@
+//! One worker's loop.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::options::Waiting;
+use super::shared::Shared;
+use super::strand::{Rung, Strand};
+use crate::host::panics::contained;
+use crate::host::record::{Caller, Header};
+use crate::host::task::LONGEST_PAUSE;
+use crate::host::{reclaim, watch};
+
+thread_local! {
+    static CURRENT: Cell<Current> = const { Cell::new(Current::Nothing) };
+}
+
+/// What a thread does for executors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Current {
+    /// It is not a worker.
+    Nothing,
+    /// Between closures.
+    Worker,
+    /// A closure in the stream of that id, of the context at that address.
+    Closure { stream: u64, context: usize },
+}
+
+pub(super) fn current() -> Current {
+    CURRENT.get()
+}
+
+/// Works until the crew is dismissed and nothing is in flight.
+pub(super) fn work(shared: &Shared, rank: usize) {
+    CURRENT.set(Current::Worker);
+    // For calls of the closures' own. Without it they get on as on any thread.
+    let _entered = shared.context().enter();
+    let mut patience = Patience::new(shared.waiting);
+    while !is_over(shared, rank) {
+        if serve_all(shared, rank) > 0 {
+            patience.renew();
+        } else if shared.is_lost() {
+            thread::park();
+        } else if shared.crew.is_needed(rank) {
+            patience.wait(shared);
+        } else if patience.is_left() {
+            std::hint::spin_loop();
+        } else if reclaim::is_wanted() {
+            shared.crew.errand(reclaim::drain);
+        } else {
+            park(shared, rank);
+            patience.renew();
+        }
+    }
+    shared.crew.wake_all();
+}
+
+/// Bells of retired strands may ring at any time; the first worker looks after them, now and then.
+fn looks_after_retired(shared: &Shared, rank: usize) -> bool {
+    rank == 0 && shared.strands.has_retired()
+}
+
+fn is_over(shared: &Shared, rank: usize) -> bool {
+    let is_drained = || !shared.crew.is_needed(0) && !looks_after_retired(shared, rank);
+    shared.crew.is_dismissed() && (shared.is_lost() || is_drained())
+}
+
+fn park(shared: &Shared, rank: usize) {
+    if looks_after_retired(shared, rank) { thread::park_timeout(LONGEST_PAUSE) } else { thread::park() }
+}
+
+/// Runs what is rung, and says how many calls that were.
+fn serve_all(shared: &Shared, rank: usize) -> usize {
+    shared.strands.all(rank).filter(|strand| serve(shared, strand)).count()
+}
+
+fn serve(shared: &Shared, strand: &Strand) -> bool {
+    let Some(Rung(address)) = strand.take() else { return false };
+    let address = usize::try_from(address.get()).expect("as it was given to the device");
+    let Some(record) = NonNull::new(ptr::with_exposed_provenance_mut::<Header>(address)) else { return true };
+    // SAFETY: the record that was put into the stream: the driver's reference keeps it, and one that was cancelled is not
+    // used again.
+    let number = unsafe { record.as_ref() }.number();
+    // SAFETY: as above; the bell was taken.
+    let has_run = unsafe { Header::call(record, &Turn { shared, strand, number }) };
+    if !has_run {
+        // Whoever cancelled it has given it up. The stream goes on all the same.
+        strand.answer(number);
+    }
+    true
+}
+
+/// A call's turn.
+struct Turn<'w> {
+    shared: &'w Shared,
+    strand: &'w Strand,
+    number: u64,
+}
+
+impl Caller for Turn<'_> {
+    fn run(&self, run: impl FnOnce()) {
+        let context = self.shared.context().as_raw().addr();
+        CURRENT.set(Current::Closure { stream: self.strand.id(), context });
+        run();
+        CURRENT.set(Current::Worker);
+    }
+
+    fn over(&self) {
+        self.strand.answer(self.number);
+        self.shared.over(self.strand);
+    }
+
+    fn wake(&self, wake: impl FnOnce()) {
+        self.shared.crew.errand(|| contained(wake));
+    }
+}
+
+/// What is left of a worker's patience.
+struct Patience {
+    waiting: Waiting,
+    /// Rounds until the clock is looked at.
+    rounds: u32,
+    /// Since when no bell has rung.
+    since: Option<Instant>,
+    sleep: Duration,
+    /// When a look is taken whether the context is lost, and after what pause the next.
+    look: Duration,
+    pause: Duration,
+}
+
+/// How often the clock is looked at.
+const ROUNDS: u32 = 64;
+
+const SHORTEST_SLEEP: Duration = Duration::from_micros(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+impl Patience {
+    fn new(waiting: Waiting) -> Self {
+        Self { waiting, rounds: ROUNDS, since: None, sleep: SHORTEST_SLEEP, look: FIRST_PAUSE, pause: FIRST_PAUSE }
+    }
+
+    fn renew(&mut self) {
+        *self = Self::new(self.waiting);
+    }
+
+    /// Now and then, how long no bell has rung.
+    fn elapsed(&mut self) -> Option<Duration> {
+        self.rounds -= 1;
+        if self.rounds > 0 {
+            return None;
+        }
+        self.rounds = ROUNDS;
+        Some(self.since.get_or_insert_with(Instant::now).elapsed())
+    }
+
+    /// Whether it is too early to park.
+    fn is_left(&mut self) -> bool {
+        let (spin, _) = self.waiting.limits();
+        self.elapsed().is_none_or(|elapsed| elapsed < spin)
+    }
+
+    /// Something is in flight.
+    fn wait(&mut self, shared: &Shared) {
+        let Some(elapsed) = self.elapsed() else { return std::hint::spin_loop() };
+        if elapsed >= self.look {
+            // Not here: a call into the driver may wait for what only this worker can do.
+            watch::watch(shared.context());
+            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+            self.look = elapsed + self.pause;
+        }
+        let (spin, longest) = self.waiting.limits();
+        if let Some(longest) = longest
+            && elapsed >= spin
+        {
+            thread::park_timeout(self.sleep);
+            self.sleep = (2 * self.sleep).min(longest);
+            self.rounds = 1;
+        }
+    }
+}
