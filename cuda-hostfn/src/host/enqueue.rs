@@ -203,6 +203,8 @@ impl<'s> HostFunctions<'s> {
     ) -> Result<R, EnqueueError<J>> {
         let lease = match self.lease() {
             Ok(lease) => lease,
+            // Begun by another thread since it was asked.
+            Err(_) if self.is_capturing() => return Err(EnqueueError::new(Error::Capturing, job)),
             Err(error) => return Err(EnqueueError::new(error, job)),
         };
         let context = self.context();
@@ -230,7 +232,7 @@ impl<'s> HostFunctions<'s> {
             // SAFETY: the handle of such a job in this context.
             Some(error) => match unsafe { handle.refused::<J>(context, is_certain) } {
                 Ok(job) => {
-                    lease.map(Lease::give_back);
+                    lease.into_iter().for_each(Lease::give_back);
                     return Err(EnqueueError::new(error, job));
                 }
                 // The driver reported what befell other work; this call had begun.
@@ -238,7 +240,10 @@ impl<'s> HostFunctions<'s> {
             },
         };
         hook::tell(handle.record(), Moment::Enqueued);
-        let origin = Origin::new(self.stream, lease.as_ref().map(Lease::stream_id));
+        let origin = match &lease {
+            Some(lease) => Origin::Executor(lease.stream_id()),
+            None => Origin::Driver(self.stream.as_raw().addr()),
+        };
         let kept = keep(handle, origin);
         if context.lane().fault().is_some() {
             context.give_up_lost();

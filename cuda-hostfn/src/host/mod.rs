@@ -188,6 +188,7 @@ pub use counters::{Counters, counters, outstanding};
 pub use enqueue::{HostFunctions, SyncMode};
 pub use error::{EnqueueError, TaskError};
 pub use executor::{ExecutorOptions, HostExecutor, Method, Waiting};
+pub(crate) use executor::{check_no_deadlock, check_no_deadlock_in};
 pub use hook::{Call, Hook, Moment, set_hook};
 pub(crate) use keeper::{Kept, with_keeper};
 pub(crate) use lane::Lane;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use cuda_hostfn::{HostExecutor, LaunchConfig, in_host_function};
+use cuda_hostfn::{ExecutorOptions, HostExecutor, LaunchConfig, in_host_function};
 use libtest_mimic::Failed;
 use tests::{Drops, Machine, Row, check, equal, soon, touch};
 
@@ -15,7 +15,7 @@ pub const TRIALS: &[Row] = &[
 ];
 
 fn between_kernels(machine: &Machine) -> Result<(), Failed> {
-    let executor = HostExecutor::new(&machine.context)?;
+    let executor = HostExecutor::new(&machine.context, ExecutorOptions::new())?;
     let stream = machine.stream()?;
     let words = Arc::new(machine.pinned(1)?);
     let (address, config) = (words.device_address(), LaunchConfig::new(1, 1));
@@ -36,7 +36,7 @@ fn between_kernels(machine: &Machine) -> Result<(), Failed> {
 }
 
 fn every_form(machine: &Machine) -> Result<(), Failed> {
-    let executor = HostExecutor::new(&machine.context)?;
+    let executor = HostExecutor::new(&machine.context, ExecutorOptions::new())?;
     let stream = machine.stream()?;
     let (drops, here) = (Drops::default(), thread::current().id());
     let (send, receive) = channel();

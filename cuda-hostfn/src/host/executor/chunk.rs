@@ -10,20 +10,18 @@ use crate::host::reclaim::Relaxed;
 use crate::sys::CUdeviceptr;
 use crate::{Context, Result};
 
-/// What the device is told of is pages.
+/// Strands side by side in whole pages, which the device is told of.
 #[derive(Debug)]
 #[repr(C, align(4096))]
-struct Page([Strand; PER_PAGE]);
-
-const PER_PAGE: usize = 4096 / size_of::<Strand>();
+struct Pages([Strand; Chunk::STRANDS]);
 
 /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`.
 const MAPPED: u32 = 3;
 
-/// Strands side by side, that the device can reach.
+/// Strands that the device can reach.
 #[derive(Debug)]
 pub(super) struct Chunk {
-    pages: NonNull<[Page]>,
+    pages: NonNull<Pages>,
     /// Where the first strand is for the device.
     device: u64,
     context: Context,
@@ -35,43 +33,40 @@ unsafe impl Send for Chunk {}
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// So many strands at least.
-    pub(super) fn new(context: &Context, number: usize) -> Result<Self> {
-        let page = || Page(std::array::from_fn(|_| Strand::new()));
-        let mut pages: Box<[Page]> = (0..number.div_ceil(PER_PAGE)).map(|_| page()).collect();
-        let (memory, length): (*mut Page, _) = (pages.as_mut_ptr(), size_of_val(&*pages));
+    /// How many there are in a chunk.
+    pub(super) const STRANDS: usize = 128;
+
+    pub(super) fn new(context: &Context) -> Result<Self> {
+        let mut pages = Box::new(Pages(std::array::from_fn(|_| Strand::new())));
+        let memory = (&raw mut *pages).cast();
         let _entered = context.enter()?;
         // Registering memory is forbidden while other threads capture; it disturbs no capture.
         let _relaxed = Relaxed::new();
         // SAFETY: whole pages, which are unregistered before they are freed.
-        unsafe { call!(cuMemHostRegister(memory.cast(), length, MAPPED)) }?;
-        // SAFETY: from a box, which is given up.
-        let pages = unsafe { NonNull::new_unchecked(Box::into_raw(pages)) };
+        unsafe { call!(cuMemHostRegister(memory, size_of::<Pages>(), MAPPED)) }?;
+        let pages = NonNull::from(Box::leak(pages));
         let mut chunk = Self { pages, device: 0, context: context.clone() };
         let mut device: CUdeviceptr = 0;
         // SAFETY: the pointer is valid for a write; the memory was registered.
-        unsafe { call!(cuMemHostGetDevicePointer(&raw mut device, memory.cast(), 0)) }?;
+        unsafe { call!(cuMemHostGetDevicePointer(&raw mut device, memory, 0)) }?;
         chunk.device = device;
         Ok(chunk)
     }
 
     pub(super) fn strand(&self, index: usize) -> &Strand {
-        &self.pages()[index / PER_PAGE].0[index % PER_PAGE]
+        // SAFETY: the chunk's own; the device changes atomics alone.
+        &unsafe { self.pages.as_ref() }.0[index]
     }
 
     /// Where the device finds it.
     pub(super) fn device_address(&self, index: usize) -> u64 {
         self.device + (index * size_of::<Strand>()) as u64
     }
-
-    fn pages(&self) -> &[Page] {
-        // SAFETY: the chunk's own; the device changes atomics alone.
-        unsafe { self.pages.as_ref() }
-    }
 }
 
 impl Drop for Chunk {
-    /// No stream has to go on any more.
+    /// Everything was answered. A stream may be about to read that: the driver lets go of memory only when nothing is
+    /// pending on the device.
     fn drop(&mut self) {
         let _entered = self.context.enter();
         let _relaxed = Relaxed::new();
@@ -85,4 +80,4 @@ impl Drop for Chunk {
     }
 }
 
-const _: () = assert!(size_of::<Page>() == PER_PAGE * size_of::<Strand>(), "strands are side by side");
+const _: () = assert!(size_of::<Pages>() == Chunk::STRANDS * size_of::<Strand>(), "whole pages");

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::options::Method;
 use super::strand::{GONE_ON, MAIL, offsets};
+use super::strands::Place;
 use crate::error::call;
 use crate::host::record::Header;
 use crate::sys::{CUdevice_attribute, CUresult, CUstream, CUstreamBatchMemOpParams};
@@ -49,15 +50,24 @@ impl Width {
         }
     }
 
-    /// Puts a call into a stream: rings the bell of a strand, waits for the answer, and tells that the stream has gone on.
+    /// Puts a call into a stream: rings the bell of a strand, and waits for the answer.
     ///
     /// # Safety
     ///
-    /// The stream lives. A strand, whose memory the device knows, is at `strand` for it until the stream has gone on, or the context is
-    /// lost. Whoever takes the bell may call the record.
-    pub(super) unsafe fn put(self, stream: CUstream, strand: u64, record: NonNull<Header>, number: u64) -> Result<()> {
-        let (bell, mail, answer) = (strand + offsets::BELL, strand + offsets::MAIL, strand + offsets::ANSWER);
+    /// The stream lives. A strand, whose memory the device knows, is there until the stream has read the answer, or the
+    /// context is lost. Whoever takes the bell may call the record.
+    pub(super) unsafe fn put(
+        self,
+        stream: CUstream,
+        strand: Place,
+        record: NonNull<Header>,
+        number: u64,
+    ) -> Result<()> {
+        let Place { device, is_shared } = strand;
+        let (bell, mail, answer) = (device + offsets::BELL, device + offsets::MAIL, device + offsets::ANSWER);
         let record = record.expose_provenance().get() as u64;
+        // The last operation is for strands that are given on.
+        let left_out = usize::from(!is_shared);
         let low = |value: u64| value & u64::from(u32::MAX);
         match self {
             // SAFETY: the caller's promise.
@@ -69,6 +79,7 @@ impl Width {
                         operation(WAIT_64, answer, number, EQUAL),
                         operation(WRITE_64, bell, GONE_ON, 0),
                     ],
+                    left_out,
                 )
             },
             // The upper half of the bell is always 0, and that of the answer is not looked at.
@@ -83,6 +94,7 @@ impl Width {
                         operation(WAIT_32, answer, low(number), EQUAL),
                         operation(WRITE_32, bell, GONE_ON, 0),
                     ],
+                    left_out,
                 )
             },
         }
@@ -99,9 +111,15 @@ const _: () = assert!(cfg!(target_endian = "little"), "kind and flags are the lo
 /// # Safety
 ///
 /// The stream lives, and the operations may be done.
-unsafe fn put<const N: usize>(stream: CUstream, mut operations: [CUstreamBatchMemOpParams; N]) -> Result<()> {
+unsafe fn put<const N: usize>(
+    stream: CUstream,
+    mut operations: [CUstreamBatchMemOpParams; N],
+    left_out: usize,
+) -> Result<()> {
+    #[expect(clippy::cast_possible_truncation, reason = "at most five")]
+    let number = (N - left_out) as c_uint;
     // SAFETY: the caller's promise; the pointer is valid for that many.
-    unsafe { call!(entry::cuStreamBatchMemOp_v2(stream, N as c_uint, operations.as_mut_ptr(), 0)) }
+    unsafe { call!(entry::cuStreamBatchMemOp_v2(stream, number, operations.as_mut_ptr(), 0)) }
 }
 
 /// Whether an error says that the driver or the device does not have the operations.

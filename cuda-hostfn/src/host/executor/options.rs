@@ -83,14 +83,7 @@ impl ExecutorOptions {
         self
     }
 
-    /// Creates such an executor for the streams of a context.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`] without workers, or if the operating system gives no threads for them; [`Error::MissingFunction`] if the driver has no `cuStreamBatchMemOp_v2` or no
-    /// `cuStreamGetId`, which came with CUDA 11.7 and 12.0; `CUDA_ERROR_NOT_SUPPORTED` if the device has no stream memory
-    /// operations; otherwise what the driver answers.
-    pub fn create(self, context: &Context) -> Result<HostExecutor> {
+    pub(super) fn start(self, context: &Context) -> Result<HostExecutor> {
         let Self { workers, waiting } = self;
         let default = || thread::available_parallelism().map_or(2, NonZeroUsize::get).clamp(2, 8);
         let workers = workers.unwrap_or_else(default);
@@ -98,18 +91,5 @@ impl ExecutorOptions {
             return Err(Error::invalid("ExecutorOptions.workers", "0: nobody would call the closures"));
         }
         HostExecutor::start(context, workers, waiting)
-    }
-
-    /// As [`create`](Self::create); where driver or device cannot, an executor whose closures the driver calls, one after
-    /// another ([`Method::HostFunctions`]). [`HostExecutor::method`] says which it is.
-    ///
-    /// # Errors
-    ///
-    /// As there, but for what the driver or the device cannot.
-    pub fn create_or_driver(self, context: &Context) -> Result<HostExecutor> {
-        match self.create(context) {
-            Err(error) if super::operations::are_missing(&error) => Ok(HostExecutor::without_workers(context)),
-            result => result,
-        }
     }
 }

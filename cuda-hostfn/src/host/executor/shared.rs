@@ -1,7 +1,6 @@
 //! What an executor and its workers share, and how a call gets into a stream.
 
 use std::ptr::NonNull;
-use std::time::Duration;
 
 use super::crew::Crew;
 use super::operations::Width;
@@ -50,7 +49,7 @@ impl Shared {
 
     /// Counts a call that is to be put into the stream.
     pub(in crate::host) fn lease(&self, stream: &StreamRef) -> Result<Lease<'_>> {
-        let (index, is_first) = self.strands.begin(&self.context, id(stream)?)?;
+        let (index, is_first) = self.strands.begin(&self.context, (id(stream)?, stream.as_raw().addr()))?;
         if is_first {
             self.crew.begin();
         }
@@ -70,17 +69,17 @@ pub(super) fn id(stream: &StreamRef) -> Result<u64> {
 impl Lease<'_> {
     /// Of the stream.
     pub(in crate::host) fn stream_id(&self) -> u64 {
-        self.strand().id()
+        self.strand().stream().0
     }
 
     /// Puts a record's call into the stream.
     pub(in crate::host) fn put(&self, stream: &StreamRef, record: NonNull<Header>) -> Result<()> {
-        let (number, strand) = (self.strand().next_number(), self.shared.strands.device_address(self.index));
+        let (number, place) = (self.strand().next_number(), self.shared.strands.place(self.index));
         // SAFETY: the record is still this thread's.
         unsafe { record.as_ref() }.number_is(number);
         stream.with_context_if_needed(|| {
-            // SAFETY: the stream lives, and is of the executor's context; the memory is kept until all streams have gone on.
-            unsafe { self.shared.width.put(stream.as_raw(), strand, record, number) }
+            // SAFETY: the stream lives, and is of the executor's context; `Chunk` says how long the memory is there.
+            unsafe { self.shared.width.put(stream.as_raw(), place, record, number) }
         })
     }
 
@@ -109,14 +108,8 @@ impl Shared {
 }
 
 impl Drop for Shared {
-    /// No worker is left, and what was in flight is answered.
+    /// No worker is left, and what was in flight is answered, or lost.
     fn drop(&mut self) {
-        let is_going_on = || self.strands.all(0).any(|strand| !strand.is_idle());
-        while !self.is_lost() && !self.strands.has_retired() && is_going_on() {
-            // A stream reads its answer within microseconds, or its context is lost.
-            std::thread::sleep(Duration::from_micros(50));
-            self.context.give_up_lost();
-        }
         if self.is_lost() || self.strands.has_retired() {
             self.strands.leak();
         }

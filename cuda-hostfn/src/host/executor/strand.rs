@@ -1,30 +1,30 @@
 //! The protocol between a stream and the workers: words in memory that both the device and the host see.
 //!
-//! A call is three operations in its stream: the stream writes the record's address to the bell, waits until the answer is
-//! the call's number, and writes to the bell that it has gone on. So the stream itself is the queue, and of one stream no
-//! more than one call is rung at a time.
+//! A call is two operations in its stream: the stream writes the record's address to the bell, and waits until the answer
+//! is the call's number. So the stream itself is the queue, and of one stream no more than one call is rung at a time.
 //!
 //! | word | from | to | by whom |
 //! |---|---|---|---|
-//! | bell | gone on | a record's address | the stream |
+//! | bell | taken, or gone on | a record's address | the stream |
 //! | bell | a record's address | taken | a worker, one of those that look: [`Strand::take`] |
 //! | answer | an earlier number | the call's number | that worker, when the closure has returned: [`Strand::answer`] |
-//! | bell | taken | gone on | the stream, which has seen the answer |
+//! | bell | taken | gone on | the stream, which has seen the answer; only if the strand may be given to others |
 //!
 //! A stream waits for *equal*, not for *at least*: threads that enqueue at the same time get numbers in one order and enter
 //! the stream in another. So an answer must not be written over before the stream has read it. Within a stream it is not:
-//! the next bell comes after that. Another stream may have the strand once all is answered *and* the stream has gone on,
-//! which is what the third operation is for; then the memory may be freed, too.
+//! the next bell comes after that. Another stream may have the strand only when all is answered *and* the stream has gone
+//! on. To tell that takes a third operation, which costs more than half a microsecond: streams that keep their strand do
+//! without.
 //!
 //! How many calls are in flight is counted apart from that ([`Strand::begin`], [`Strand::end`]).
 
 use std::num::NonZeroU64;
 
 #[cfg(not(loom))]
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 #[cfg(loom)]
-use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// A worker has the record.
 const TAKEN: u64 = 0;
@@ -35,7 +35,7 @@ pub(super) const MAIL: u64 = 2;
 
 /// Who writes different words at a time has them on lines of their own.
 #[derive(Debug)]
-#[repr(C, align(512))]
+#[repr(C, align(128))]
 pub(super) struct Strand {
     inbox: Inbox,
     answer: Answer,
@@ -64,8 +64,9 @@ struct Usage {
     pending: AtomicU32,
     /// The last number that was given out. It goes on when another stream gets the strand.
     number: AtomicU64,
-    /// Of the stream.
+    /// The stream's id, and the address of its handle.
     id: AtomicU64,
+    raw: AtomicUsize,
 }
 
 /// Where the device finds the words, from the strand's beginning.
@@ -87,7 +88,12 @@ pub(super) struct Rung(pub(super) NonZeroU64);
 impl Strand {
     pub(super) fn new() -> Self {
         let inbox = Inbox { bell: AtomicU64::new(GONE_ON), mail: AtomicU64::new(0) };
-        let usage = Usage { pending: AtomicU32::new(0), number: AtomicU64::new(0), id: AtomicU64::new(0) };
+        let usage = Usage {
+            pending: AtomicU32::new(0),
+            number: AtomicU64::new(0),
+            id: AtomicU64::new(0),
+            raw: AtomicUsize::new(0),
+        };
         Self { inbox, answer: Answer(AtomicU64::new(0)), usage }
     }
 
@@ -128,14 +134,14 @@ impl Strand {
         self.usage.number.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Another stream has the strand, which was idle.
-    pub(super) fn give_to(&self, id: u64) {
+    /// A stream has the strand, which was idle: its id and the address of its handle.
+    pub(super) fn give_to(&self, (id, raw): (u64, usize)) {
         self.usage.id.store(id, Ordering::Relaxed);
+        self.usage.raw.store(raw, Ordering::Relaxed);
     }
 
-    /// Of the stream.
-    pub(super) fn id(&self) -> u64 {
-        self.usage.id.load(Ordering::Relaxed)
+    pub(super) fn stream(&self) -> (u64, usize) {
+        (self.usage.id.load(Ordering::Relaxed), self.usage.raw.load(Ordering::Relaxed))
     }
 }
 

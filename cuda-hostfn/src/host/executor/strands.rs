@@ -10,13 +10,14 @@ use super::chunk::Chunk;
 use super::strand::Strand;
 use crate::{Context, Error, Result};
 
-/// How many strands the first chunk has; each other one has twice as many as the one before.
-const FIRST: usize = 64;
-const MOST_CHUNKS: usize = 16;
+const MOST_CHUNKS: usize = 512;
+
+/// Strands of the first chunk stay with their stream for ever.
+const DEDICATED: usize = Chunk::STRANDS;
 
 #[derive(Debug)]
 pub(super) struct Strands {
-    chunks: [OnceLock<Chunk>; MOST_CHUNKS],
+    chunks: Box<[OnceLock<Chunk>]>,
     /// How many were ever given out: the workers look at these.
     used: AtomicUsize,
     /// Some are never used again, but might be rung.
@@ -29,75 +30,74 @@ pub(super) struct Strands {
 struct Table {
     /// By the streams' ids: handles are used again when streams are gone.
     of: HashMap<u64, usize>,
-    /// Where an idle strand is looked for next.
+    /// Where a strand that a stream is done with is looked for next.
     next: usize,
     retired: Vec<usize>,
 }
 
-/// Where a strand is.
-fn place(index: usize) -> (usize, usize) {
-    let chunk = (index / FIRST + 1).ilog2() as usize;
-    (chunk, index - FIRST * ((1 << chunk) - 1))
+/// Where the device finds a strand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) device: u64,
+    /// It may be given to another stream.
+    pub(super) is_shared: bool,
 }
 
 impl Strands {
     pub(super) fn new(context: &Context) -> Result<Self> {
-        let chunks = [const { OnceLock::new() }; MOST_CHUNKS];
-        let table = Table { of: HashMap::with_capacity(FIRST), next: 0, retired: Vec::new() };
+        let chunks = (0..MOST_CHUNKS).map(|_| OnceLock::new()).collect();
+        let table = Table { of: HashMap::with_capacity(DEDICATED), next: 0, retired: Vec::new() };
         let (used, has_retired) = (AtomicUsize::new(0), AtomicBool::new(false));
         let strands = Self { chunks, used, has_retired, table: Mutex::new(table) };
-        strands.add(context, 0)?;
+        strands.add(context)?;
         Ok(strands)
     }
 
-    /// The strand of the stream with that id, with one more call in flight, and whether that is the only one.
-    pub(super) fn begin(&self, context: &Context, id: u64) -> Result<(usize, bool)> {
+    /// The strand of a stream (its id, and the address of its handle), with one more call in flight, and whether that is the
+    /// only one.
+    pub(super) fn begin(&self, context: &Context, stream: (u64, usize)) -> Result<(usize, bool)> {
         loop {
             let mut table = self.table.lock();
-            let index = match table.of.get(&id) {
+            let index = match table.of.get(&stream.0) {
                 Some(&index) => Some(index),
-                None => self.give(&mut table, id),
+                None => self.give(&mut table, stream),
             };
             if let Some(index) = index {
                 return Ok((index, self.strand(index).begin()));
             }
             drop(table);
-            let chunk = place(self.used.load(Ordering::Relaxed)).0;
-            self.add(context, chunk)?;
+            self.add(context)?;
         }
     }
 
-    /// A strand of which nothing is in flight, if there is one or a new one has a place.
-    fn give(&self, table: &mut Table, id: u64) -> Option<usize> {
+    /// A strand that no stream has, or is done with, if there is one.
+    fn give(&self, table: &mut Table, stream: (u64, usize)) -> Option<usize> {
         let used = self.used.load(Ordering::Relaxed);
-        let has_place = |index| self.chunks.get(place(index).0).is_some_and(|chunk| chunk.get().is_some());
-        let index = if used < FIRST {
-            used
+        let is_free = |&index: &usize| self.strand(index).is_idle() && !table.retired.contains(&index);
+        let next = table.next.clamp(DEDICATED.min(used), used);
+        let index = (next..used).chain(DEDICATED..next).find(is_free).unwrap_or(used);
+        if index < used {
+            table.next = index + 1;
+            table.of.remove(&self.strand(index).stream().0);
         } else {
-            let idle = |&index: &usize| self.strand(index).is_idle() && !table.retired.contains(&index);
-            let idle = (table.next..used).chain(0..table.next).find(idle);
-            idle.or_else(|| has_place(used).then_some(used))?
-        };
-        if index == used {
+            self.chunks.get(used / Chunk::STRANDS)?.get()?;
             self.used.store(used + 1, Ordering::Release);
-        } else {
-            table.next = (index + 1) % used;
-            table.of.remove(&self.strand(index).id());
         }
-        self.strand(index).give_to(id);
-        table.of.insert(id, index);
+        self.strand(index).give_to(stream);
+        table.of.insert(stream.0, index);
         Some(index)
     }
 
-    /// Makes the chunk, if nobody has.
-    fn add(&self, context: &Context, chunk: usize) -> Result<()> {
-        let place = self.chunks.get(chunk);
-        let place = place.ok_or_else(|| Error::invalid("stream", "closures are in flight in millions of streams"))?;
-        if place.get().is_none() {
-            // Who comes too late has another one, which goes.
-            let _ = place.set(Chunk::new(context, FIRST << chunk)?);
-        }
-        Ok(())
+    /// Another chunk.
+    fn add(&self, context: &Context) -> Result<()> {
+        // Of several threads that are here, each adds one.
+        let full = Err(Chunk::new(context)?);
+        let added = self.chunks.iter().fold(full, |chunk, place| chunk.or_else(|chunk| place.set(chunk)));
+        added.map_err(|chunk| {
+            // To take it back would wait for the device.
+            std::mem::forget(chunk);
+            Error::invalid("stream", "closures are in flight in too many streams")
+        })
     }
 
     /// Nobody gets the strand any more: the driver may have kept a call that it was not to keep, or may do one again. It
@@ -106,7 +106,7 @@ impl Strands {
         let mut table = self.table.lock();
         if !table.retired.contains(&index) {
             table.retired.push(index);
-            table.of.remove(&self.strand(index).id());
+            table.of.remove(&self.strand(index).stream().0);
             self.has_retired.store(true, Ordering::SeqCst);
         }
     }
@@ -123,34 +123,21 @@ impl Strands {
     }
 
     pub(super) fn strand(&self, index: usize) -> &Strand {
-        let (chunk, index) = place(index);
-        self.chunks[chunk].get().expect("given out").strand(index)
+        self.chunk(index).strand(index % Chunk::STRANDS)
+    }
+
+    /// Where the device finds it.
+    pub(super) fn place(&self, index: usize) -> Place {
+        let device = self.chunk(index).device_address(index % Chunk::STRANDS);
+        Place { device, is_shared: index >= DEDICATED }
+    }
+
+    fn chunk(&self, index: usize) -> &Chunk {
+        self.chunks[index / Chunk::STRANDS].get().expect("it was given out")
     }
 
     /// The memory stays for ever: something may still be written there.
     pub(super) fn leak(&mut self) {
         self.chunks.iter_mut().filter_map(OnceLock::take).for_each(std::mem::forget);
-    }
-
-    /// Where the device finds it.
-    pub(super) fn device_address(&self, index: usize) -> u64 {
-        let (chunk, index) = place(index);
-        self.chunks[chunk].get().expect("given out").device_address(index)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_index_has_its_place() {
-        let mut next = 0;
-        for chunk in 0..4 {
-            for index in 0..FIRST << chunk {
-                assert_eq!(place(next), (chunk, index));
-                next += 1;
-            }
-        }
     }
 }

@@ -8,33 +8,42 @@ use std::time::{Duration, Instant};
 use super::options::Waiting;
 use super::shared::Shared;
 use super::strand::{Rung, Strand};
+use crate::Context;
 use crate::host::panics::contained;
 use crate::host::record::{Caller, Header};
 use crate::host::task::LONGEST_PAUSE;
 use crate::host::{reclaim, watch};
 
 thread_local! {
-    static CURRENT: Cell<Current> = const { Cell::new(Current::Nothing) };
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+    static TURN: Cell<Option<Turn>> = const { Cell::new(None) };
 }
 
-/// What a thread does for executors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Current {
-    /// It is not a worker.
-    Nothing,
-    /// Between closures.
-    Worker,
-    /// A closure in the stream of that id, of the context at that address.
-    Closure { stream: u64, context: usize },
+/// Of the closure that a worker runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// The stream's.
+    pub(super) id: u64,
+    /// The address of the stream's handle.
+    pub(super) raw: usize,
+    /// The address of the context's.
+    context: usize,
 }
 
-pub(super) fn current() -> Current {
-    CURRENT.get()
+/// Whether this thread is an executor's.
+pub(super) fn is_worker() -> bool {
+    IS_WORKER.get()
+}
+
+/// If this is a closure in a stream of that context, which stream it is.
+#[inline]
+pub(super) fn turn_in(context: &Context) -> Option<Turn> {
+    TURN.get().filter(|turn| turn.context == context.as_raw().addr())
 }
 
 /// Works until the crew is dismissed and nothing is in flight.
 pub(super) fn work(shared: &Shared, rank: usize) {
-    CURRENT.set(Current::Worker);
+    IS_WORKER.set(true);
     // For calls of the closures' own. Without it they get on as on any thread.
     let _entered = shared.context().enter();
     let mut patience = Patience::new(shared.waiting);
@@ -84,7 +93,7 @@ fn serve(shared: &Shared, strand: &Strand) -> bool {
     // used again.
     let number = unsafe { record.as_ref() }.number();
     // SAFETY: as above; the bell was taken.
-    let has_run = unsafe { Header::call(record, &Turn { shared, strand, number }) };
+    let has_run = unsafe { Header::call(record, &Call { shared, strand, number }) };
     if !has_run {
         // Whoever cancelled it has given it up. The stream goes on all the same.
         strand.answer(number);
@@ -92,19 +101,19 @@ fn serve(shared: &Shared, strand: &Strand) -> bool {
     true
 }
 
-/// A call's turn.
-struct Turn<'w> {
+/// Runs a call for a strand.
+struct Call<'w> {
     shared: &'w Shared,
     strand: &'w Strand,
     number: u64,
 }
 
-impl Caller for Turn<'_> {
+impl Caller for Call<'_> {
     fn run(&self, run: impl FnOnce()) {
-        let context = self.shared.context().as_raw().addr();
-        CURRENT.set(Current::Closure { stream: self.strand.id(), context });
+        let (id, raw) = self.strand.stream();
+        TURN.set(Some(Turn { id, raw, context: self.shared.context().as_raw().addr() }));
         run();
-        CURRENT.set(Current::Worker);
+        TURN.set(None);
     }
 
     fn over(&self) {
