@@ -8,23 +8,28 @@
 use std::sync::OnceLock;
 
 #[cfg(not(loom))]
-use std::{
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    thread::Thread,
-};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[cfg(loom)]
-use loom::{
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    thread::Thread,
-};
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[derive(Debug)]
-pub(super) struct Crew {
+pub(super) struct Crew<T = std::thread::Thread> {
     active: Apart<AtomicUsize>,
     is_dismissed: AtomicBool,
     /// By rank.
-    threads: OnceLock<Box<[Thread]>>,
+    threads: OnceLock<Box<[T]>>,
+}
+
+/// A thread that can park.
+pub(super) trait Parker {
+    fn unpark(&self);
+}
+
+impl Parker for std::thread::Thread {
+    fn unpark(&self) {
+        self.unpark();
+    }
 }
 
 /// On a line of its own: all workers look at it, and calls write it.
@@ -32,14 +37,15 @@ pub(super) struct Crew {
 #[repr(align(128))]
 struct Apart<T>(T);
 
-impl Crew {
+impl<T: Parker> Crew<T> {
     pub(super) fn new() -> Self {
         Self { active: Apart(AtomicUsize::new(0)), is_dismissed: AtomicBool::new(false), threads: OnceLock::new() }
     }
 
     /// Once, before anything begins.
-    pub(super) fn set_threads(&self, threads: Box<[Thread]>) {
-        self.threads.set(threads).expect("set once");
+    pub(super) fn set_threads(&self, threads: Box<[T]>) {
+        let is_new = self.threads.set(threads).is_ok();
+        debug_assert!(is_new);
     }
 
     /// A strand is in flight that was not.
@@ -81,75 +87,115 @@ impl Crew {
     }
 
     pub(super) fn wake_all(&self) {
-        self.threads().iter().for_each(Thread::unpark);
+        self.threads().iter().for_each(T::unpark);
     }
 
-    fn threads(&self) -> &[Thread] {
+    fn threads(&self) -> &[T] {
         self.threads.get().map_or(&[], |threads| threads)
     }
 }
 
 #[cfg(all(test, loom))]
 mod models {
-    use loom::sync::Arc;
-    use loom::sync::atomic::AtomicU32;
+    use loom::sync::{Arc, Condvar, Mutex};
     use loom::thread;
 
     use super::*;
 
-    /// Strands that ring once, at any moment after they have begun.
+    /// What std's threads have: loom's `unpark` also wakes a thread that waits for a lock.
+    struct Token(Mutex<bool>, Condvar);
+
+    impl Token {
+        fn park(&self) {
+            let mut is_there = self.0.lock().unwrap();
+            while !std::mem::take(&mut *is_there) {
+                is_there = self.1.wait(is_there).unwrap();
+            }
+        }
+    }
+
+    impl Parker for Arc<Token> {
+        fn unpark(&self) {
+            *self.0.lock().unwrap() = true;
+            self.1.notify_one();
+        }
+    }
+
+    /// Strands that ring once, at any moment after they have begun. Who is awake and finds nothing waits for the next change,
+    /// which stands for looking again and again. So when all that can change something are asleep, the model has a deadlock, and fails.
     struct Model<const STRANDS: usize> {
-        crew: Crew,
-        bells: [AtomicBool; STRANDS],
-        over: AtomicU32,
+        crew: Crew<Arc<Token>>,
+        strands: Mutex<[Strand; STRANDS]>,
+        changed: Condvar,
+    }
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Strand {
+        Silent,
+        Rung,
+        Taken,
+        Over,
     }
 
     impl<const STRANDS: usize> Model<STRANDS> {
-        fn run(workers: usize, enqueue: fn(&Arc<Self>), serve: fn(&Arc<Self>, usize)) {
+        fn run(workers: usize, serve: fn(&Self, usize), enqueued: &'static [usize]) {
             let mut builder = loom::model::Builder::new();
-            builder.preemption_bound = Some(3);
+            builder.preemption_bound = Some(2);
             builder.check(move || {
-                let bells = std::array::from_fn(|_| AtomicBool::new(false));
-                let model = Arc::new(Self { crew: Crew::new(), bells, over: AtomicU32::new(0) });
-                let handles: Vec<_> = (0..workers)
-                    .map(|rank| {
-                        let model = model.clone();
-                        thread::spawn(move || model.work(rank, serve))
-                    })
-                    .collect();
-                model.crew.set_threads(handles.iter().map(|handle| handle.thread().clone()).collect());
-                enqueue(&model);
-                // Drains. Who sleeps for ever fails the model.
+                let strands = Mutex::new([Strand::Silent; STRANDS]);
+                let model = Arc::new(Self { crew: Crew::new(), strands, changed: Condvar::new() });
+                let tokens = (0..workers).map(|_| Arc::new(Token(Mutex::new(false), Condvar::new())));
+                model.crew.set_threads(tokens.collect());
+                let hire = |rank| {
+                    let model = model.clone();
+                    thread::spawn(move || model.work(rank, serve))
+                };
+                let handles: Vec<_> = (0..workers).map(hire).collect();
+                enqueued.iter().for_each(|&strand| model.enqueue(strand));
                 model.crew.dismiss();
+                model.changed.notify_all();
                 handles.into_iter().for_each(|handle| handle.join().unwrap());
-                assert_eq!(model.over.load(Ordering::SeqCst) as usize, STRANDS);
+                assert!(model.strands.lock().unwrap().iter().all(|&strand| strand == Strand::Over));
             });
+        }
+
+        fn change(&self, strand: usize, to: Strand) {
+            self.strands.lock().unwrap()[strand] = to;
+            self.changed.notify_all();
         }
 
         fn enqueue(&self, strand: usize) {
             self.crew.begin();
-            self.bells[strand].store(true, Ordering::SeqCst);
+            self.change(strand, Strand::Rung);
         }
 
-        fn over(&self) {
-            self.over.fetch_add(1, Ordering::SeqCst);
+        fn over(&self, strand: usize) {
             self.crew.end();
+            self.change(strand, Strand::Over);
         }
 
-        fn take(&self) -> Option<usize> {
-            (0..STRANDS).find(|&strand| self.bells[strand].swap(false, Ordering::SeqCst))
+        fn wait_for(&self, strand: usize) {
+            let mut strands = self.strands.lock().unwrap();
+            while strands[strand] != Strand::Over {
+                strands = self.changed.wait(strands).unwrap();
+            }
         }
 
-        fn work(self: &Arc<Self>, rank: usize, serve: fn(&Arc<Self>, usize)) {
+        fn work(&self, rank: usize, serve: fn(&Self, usize)) {
             loop {
-                if let Some(strand) = self.take() {
+                let mut strands = self.strands.lock().unwrap();
+                if let Some(strand) = strands.iter().position(|&strand| strand == Strand::Rung) {
+                    strands[strand] = Strand::Taken;
+                    drop(strands);
                     serve(self, strand);
                 } else if self.crew.is_needed(rank) {
-                    thread::yield_now();
+                    drop(self.changed.wait(strands).unwrap());
                 } else if self.crew.is_dismissed() && !self.crew.is_needed(0) {
+                    drop(strands);
                     return self.crew.wake_all();
                 } else {
-                    thread::park();
+                    drop(strands);
+                    self.crew.threads()[rank].park();
                 }
             }
         }
@@ -157,54 +203,32 @@ mod models {
 
     #[test]
     fn no_wake_up_is_lost_and_all_end() {
-        Model::<1>::run(2, |model| model.enqueue(0), |model, _| model.over());
-        Model::<2>::run(
-            1,
-            |model| {
-                model.enqueue(0);
-                model.enqueue(1);
-            },
-            |model, _| model.over(),
-        );
+        Model::<1>::run(2, Model::over, &[0]);
+        Model::<2>::run(1, Model::over, &[0, 1]);
     }
 
     /// The closure of the first strand enqueues in the second, and waits for that.
     #[test]
     fn a_closure_that_waits_for_another_strand_has_a_colleague() {
-        Model::<2>::run(
-            2,
-            |model| model.enqueue(0),
-            |model, strand| {
-                if strand == 0 {
-                    model.enqueue(1);
-                    while model.over.load(Ordering::SeqCst) == 0 {
-                        thread::yield_now();
-                    }
-                }
-                model.over();
-            },
-        );
+        let serve = |model: &Model<2>, strand| {
+            if strand == 0 {
+                model.enqueue(1);
+                model.wait_for(1);
+            }
+            model.over(strand);
+        };
+        Model::<2>::run(2, serve, &[0]);
     }
 
     /// After the first strand's answer, its worker has an errand that waits for the second.
     #[test]
     fn an_errand_that_waits_for_a_strand_has_a_colleague() {
-        Model::<2>::run(
-            2,
-            |model| {
-                model.enqueue(0);
-                model.enqueue(1);
-            },
-            |model, strand| {
-                model.over();
-                if strand == 0 {
-                    model.crew.errand(|| {
-                        while model.over.load(Ordering::SeqCst) < 2 {
-                            thread::yield_now();
-                        }
-                    });
-                }
-            },
-        );
+        let serve = |model: &Model<2>, strand| {
+            model.over(strand);
+            if strand == 0 {
+                model.crew.errand(|| model.wait_for(1));
+            }
+        };
+        Model::<2>::run(2, serve, &[0, 1]);
     }
 }

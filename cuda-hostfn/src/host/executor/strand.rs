@@ -70,7 +70,6 @@ struct Usage {
 }
 
 /// Where the device finds the words, from the strand's beginning.
-#[cfg(not(loom))]
 pub(super) mod offsets {
     use std::mem::offset_of;
 
@@ -196,16 +195,14 @@ mod tests {
 mod models {
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;
-    use loom::sync::atomic::AtomicBool;
     use loom::thread;
 
     use super::*;
 
-    /// A stream with calls in it, whose addresses are 0x10 and 0x20, and what their closures touch.
+    /// A strand, and what a stream's work and its closures touch.
     struct Model {
         strand: Strand,
-        touched: UnsafeCell<u64>,
-        is_over: AtomicBool,
+        touched: UnsafeCell<u32>,
     }
 
     // SAFETY: this is what the models check.
@@ -214,97 +211,97 @@ mod models {
     unsafe impl Send for Model {}
 
     impl Model {
-        /// Two calls, which enter the stream in the other order than that of their numbers.
-        fn stream(&self, numbers: [u64; 2]) {
-            for number in numbers {
-                // SAFETY: the stream's work, when no closure of it runs; loom checks.
-                self.touched.with_mut(|touched| unsafe { *touched += 1 });
-                self.strand.ring(0x10 * number);
-                while !self.strand.is_answered(number) {
-                    thread::yield_now();
-                }
-                self.strand.ring(GONE_ON);
-            }
-            // SAFETY: as above.
+        fn new() -> Arc<Self> {
+            Arc::new(Self { strand: Strand::new(), touched: UnsafeCell::new(0) })
+        }
+
+        fn touch(&self) {
+            // SAFETY: it is the turn of whoever calls; loom checks.
             self.touched.with_mut(|touched| unsafe { *touched += 1 });
         }
 
-        /// How many calls were the last in flight.
-        fn worker(&self) -> u32 {
-            let mut last = 0;
-            while !self.is_over.load(Ordering::Relaxed) {
-                let Some(Rung(address)) = self.strand.take() else {
-                    thread::yield_now();
-                    continue;
-                };
-                // SAFETY: the closure, to which the stream has got; loom checks.
-                self.touched.with_mut(|touched| unsafe { *touched += 10 });
-                self.strand.answer(address.get() / 0x10);
-                if self.strand.end() {
-                    last += 1;
-                    self.is_over.store(true, Ordering::Relaxed);
-                }
+        /// The stream gets to a call, does its part, and looks once for the answer.
+        fn call(&self, number: u64) -> bool {
+            self.touch();
+            self.strand.ring(0x10 * number);
+            self.is_over(number)
+        }
+
+        fn is_over(&self, number: u64) -> bool {
+            let is_over = self.strand.is_answered(number);
+            if is_over {
+                self.touch();
             }
-            last
+            is_over
+        }
+
+        /// A worker looks once. Says how many closures it ran.
+        fn work(&self) -> u32 {
+            let Some(Rung(address)) = self.strand.take() else { return 0 };
+            self.touch();
+            self.strand.answer(address.get() / 0x10);
+            self.strand.end();
+            1
         }
     }
 
     #[test]
     fn each_call_has_one_worker_and_the_stream_waits_for_it() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
-            let strand = Strand::new();
-            let numbers = [strand.next_number(), strand.next_number()];
-            assert!(strand.begin() && !strand.begin());
-            let (touched, is_over) = (UnsafeCell::new(0), AtomicBool::new(false));
-            let model = Arc::new(Model { strand, touched, is_over });
+        loom::model(|| {
+            let model = Model::new();
+            // They enter the stream in the other order than that of their numbers.
+            let (last, first) = (model.strand.next_number(), model.strand.next_number());
+            model.strand.begin();
+            model.strand.begin();
             let workers = [(); 2].map(|()| {
                 let model = model.clone();
-                thread::spawn(move || model.worker())
+                thread::spawn(move || model.work())
             });
-            model.stream([numbers[1], numbers[0]]);
-            assert_eq!(workers.map(|worker| worker.join().unwrap()).iter().sum::<u32>(), 1);
-            assert!(model.strand.is_idle());
+            let entered = model.call(first);
+            let is_over = entered && model.call(last);
+            let mut calls: u32 = workers.map(|worker| worker.join().unwrap()).iter().sum();
+            // What the threads did not get to.
+            calls += model.work();
+            if !entered {
+                assert!(model.is_over(first) && !model.call(last));
+            }
+            calls += model.work();
+            assert!(is_over || model.is_over(last));
             // SAFETY: all threads have ended.
-            assert_eq!(model.touched.with_mut(|touched| unsafe { *touched }), 23);
+            let touched = model.touched.with_mut(|touched| unsafe { *touched });
+            assert_eq!((calls, touched), (2, 6));
         });
     }
 
     #[test]
     fn a_strand_that_another_stream_gets_has_been_read() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
-            let strand = Arc::new(Strand::new());
-            let number = strand.next_number();
-            strand.begin();
+        loom::model(|| {
+            let model = Model::new();
+            let number = model.strand.next_number();
+            model.strand.begin();
             let stream = {
-                let strand = strand.clone();
+                let model = model.clone();
                 thread::spawn(move || {
-                    strand.ring(0x10);
-                    while !strand.is_answered(number) {
-                        thread::yield_now();
+                    let is_over = model.call(number);
+                    if is_over {
+                        model.strand.ring(GONE_ON);
                     }
-                    strand.ring(GONE_ON);
+                    is_over
                 })
             };
-            let mut is_other = false;
-            // The worker; and, at any moment, the next enqueuer, whose answer would be another.
-            loop {
-                if strand.take().is_some() {
-                    strand.answer(number);
-                    strand.end();
-                }
-                if strand.is_idle() {
-                    strand.answer(strand.next_number());
-                    is_other = true;
-                    break;
-                }
-                thread::yield_now();
+            let worker = {
+                let model = model.clone();
+                thread::spawn(move || model.work())
+            };
+            // Who enqueues for another stream: what it writes would be read by the first.
+            let is_idle = model.strand.is_idle();
+            if is_idle {
+                model.touch();
+                model.strand.answer(model.strand.next_number());
             }
-            stream.join().unwrap();
-            assert!(is_other);
+            let (is_over, calls) = (stream.join().unwrap(), worker.join().unwrap());
+            assert!(is_over || !is_idle);
+            assert!(calls == 1 || !is_over);
         });
     }
 }
