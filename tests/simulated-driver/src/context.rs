@@ -9,7 +9,7 @@ use cuda_sys::CUresult;
 use crate::abi::{Handle, Result};
 use crate::state::{Guard, State, wait, wait_until};
 use crate::stream::{self, Kind};
-use crate::{capture, device, exec};
+use crate::{capture, device, exec, gate};
 
 /// A context: a primary one that is in use, or one that was created.
 #[derive(Debug)]
@@ -52,8 +52,11 @@ pub(crate) fn current_or_null() -> Handle {
     STACK.with_borrow(|stack| stack.last().copied().unwrap_or(Handle::NULL))
 }
 
-/// The context current on this thread, which must be usable.
+/// The context current on this thread, which must be usable. Code that the driver runs has none.
 pub(crate) fn current(state: &State) -> Result<Handle> {
+    if gate::is_outside() {
+        return Err(CUresult::CUDA_ERROR_NOT_PERMITTED);
+    }
     usable(state, current_or_null())
 }
 

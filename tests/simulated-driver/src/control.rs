@@ -28,6 +28,7 @@ pub(crate) fn command(command: Command) -> Option<()> {
         Command::NoticeFaultAfter { enqueued } => state.faults.notice_after(enqueued),
         Command::DelayNoticeOfFault { delay } => state.faults.notice_delay = delay,
         Command::LetEnqueueingWait => state.faults.enqueue_waits = true,
+        Command::ShareConnections { count } => state.faults.connections = Some(count.max(1)),
         Command::RefuseWideOperations => state.faults.is_without_wide_operations = true,
         Command::Calm => state.faults = Faults::NONE,
         Command::Settle { longest } => {

@@ -64,6 +64,9 @@ pub(crate) fn instantiate(state: &mut State, graph: Handle, flags: u64) -> Resul
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     let layout = lay_out_whole(state, graph)?;
+    if flags & DEVICE_LAUNCH != 0 && layout.program.nodes.iter().any(|step| matches!(step.task, Task::Operations(_))) {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
     // As documented; the code was not measured.
     let has_host_node = layout.program.nodes.iter().any(|step| matches!(step.task, Task::Host { .. }));
     if flags & DEVICE_LAUNCH != 0 && has_host_node {

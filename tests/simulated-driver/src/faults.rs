@@ -16,6 +16,8 @@ pub(crate) struct Faults {
     pub(crate) notice_delay: Duration,
     /// Enqueueing waits while a host function runs, as has been seen in the field.
     pub(crate) enqueue_waits: bool,
+    /// Streams share so many queues of the device, and one that waits at a memory operation holds up its queue.
+    pub(crate) connections: Option<u64>,
     /// The device has no stream memory operations on 64 bits.
     pub(crate) is_without_wide_operations: bool,
 }
@@ -48,6 +50,7 @@ impl Faults {
         notice_after: None,
         notice_delay: Duration::ZERO,
         enqueue_waits: false,
+        connections: None,
         is_without_wide_operations: false,
     };
 

@@ -63,6 +63,11 @@ pub(crate) fn null_is_per_thread() -> bool {
     PER_THREAD.get()
 }
 
+/// Whether this thread runs code of the program's on the driver's behalf.
+pub(crate) fn is_outside() -> bool {
+    OUTSIDE.get()
+}
+
 /// A number for this thread, which no other thread ever has.
 pub(crate) fn thread() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);

@@ -8,11 +8,13 @@
 //!
 //! # What is simulated
 //!
-//! One device; its primary context and created ones; streams, the legacy and the per-thread ones among them, with the order
-//! that they keep; events; kernels by name; memory, which is the host's; host functions and callbacks on one thread; capture
-//! in all modes; graphs with kernel, host, empty, child, event, copy and fill nodes; executable graphs; user objects with
-//! destructors on a thread of the driver's. Attributes answer as a real machine did: its record is read, and nothing
-//! else says which place takes which id. For values that were not sampled there is the one rule in `attributes.rs`.
+//! One device; its primary context and created ones; streams, the legacy and the per-thread ones among them, with the
+//! order that they keep; events; kernels by name; memory, which is the host's; stream memory operations, which look at
+//! it now and then while they wait; host functions and callbacks on one thread; capture in all modes; graphs with
+//! kernel, host, empty, child, event, copy and fill nodes, and memory operations where they were captured; executable
+//! graphs; user objects with destructors on a thread of the driver's. Attributes answer as a real machine did: its
+//! record is read, and nothing else says which place takes which id. For values that were not sampled there is the one
+//! rule in `attributes.rs`.
 //!
 //! Work is done by one thread, a piece at a time, the oldest first unless [`simulated_driver_client::Client::schedule`] says otherwise.
 //!
@@ -27,7 +29,11 @@
 //! * Destructors of user objects run on a thread of the driver's, but for those of an invalid capture; a real driver runs
 //!   them on the calling thread where nothing is pending.
 //! * `cuStreamSetAttribute` without a current context is `INVALID_VALUE`; some drivers take it.
-//! * Not there: stream memory operations, memory pools, arrays, several devices, `cuGetProcAddress`, libraries.
+//! * A fault reaches all streams at once; on a real device others may go on for a moment.
+//! * Streams that wait at a memory operation hold up no other, as many as there are, unless
+//!   [`simulated_driver_client::Client::share_connections`] says so.
+//! * Not there: atomic memory operations, functions that make or change nodes of memory operations, memory pools, arrays,
+//!   several devices, `cuGetProcAddress`, libraries.
 
 mod abi;
 mod argument;

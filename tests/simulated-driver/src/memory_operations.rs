@@ -6,6 +6,7 @@ use std::time::Instant;
 use cuda_sys::CUresult;
 
 use crate::abi::{Handle, Result};
+use crate::context;
 use crate::faults::Faults;
 use crate::kernels::{Progress, Running};
 use crate::memory::Memory;
@@ -14,7 +15,7 @@ use crate::stream::{self, Enqueued};
 use crate::work::Task;
 
 /// The most operations of a batch.
-const MOST: usize = 256;
+const MOST: usize = 255;
 
 /// What one call puts into a stream, done in order.
 #[derive(Clone, Debug)]
@@ -95,6 +96,10 @@ impl Condition {
 }
 
 impl Batch {
+    pub(crate) fn waits(&self) -> bool {
+        self.0.iter().any(|operation| matches!(operation, Operation::Wait { .. }))
+    }
+
     /// Whether the next operation can be done now; one that faults can.
     pub(crate) fn is_ready(&self, next: usize, memory: &Memory) -> bool {
         match self.0.get(next) {
@@ -130,10 +135,11 @@ impl Batch {
 
 /// Puts operations into a stream, or a node into the graph that it captures: all of them, or none if one is refused.
 pub(crate) fn enqueue(state: &mut State, stream: Handle, operations: &[Operation]) -> Result {
-    if operations.is_empty() || operations.len() > MOST {
+    let context = find(&state.streams, stream)?.context;
+    context::check(state, context)?;
+    if operations.len() > MOST {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    find(&state.streams, stream)?;
     operations.iter().try_for_each(|operation| operation.check(&state.memory, &state.faults))?;
     stream::enqueue(state, stream, Task::Operations(Batch(operations.into()))).map(|Enqueued| ())
 }

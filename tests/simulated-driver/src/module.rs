@@ -9,7 +9,7 @@ use cuda_sys::CUresult;
 use crate::abi::{Handle, Result};
 use crate::context;
 use crate::device;
-use crate::state::{State, find, find_mut};
+use crate::state::{Guard, State, find, find_mut};
 
 /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK` and `…_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`.
 const MAX_THREADS_PER_BLOCK: u32 = 0;
@@ -100,19 +100,22 @@ fn size(parameter: &str) -> Option<usize> {
     Some(bits / 8 * count)
 }
 
-pub(crate) fn load(state: &mut State, image: Image) -> Result<Handle> {
+/// Waits for the device, and loads.
+pub(crate) fn load(state: &mut Guard, image: Image) -> Result<Handle> {
     let current = context::current(state)?;
-    context::check(state, current)?;
+    context::synchronize(state, current)?;
     let handle = state.new_handle();
     state.modules.insert(handle, Module { context: current, image, functions: BTreeMap::new() });
     Ok(handle)
 }
 
-pub(crate) fn unload(state: &mut State, module: Handle) -> Result {
+/// Waits for the device, and unloads.
+pub(crate) fn unload(state: &mut Guard, module: Handle) -> Result {
     let context = find(&state.modules, module)?.context;
+    let waited = context::synchronize(state, context);
     state.modules.remove(&module);
     state.functions.retain(|_, function| function.module != module);
-    context::check(state, context)
+    waited
 }
 
 pub(crate) fn function(state: &mut State, module: Handle, name: &std::ffi::CStr) -> Result<Handle> {

@@ -20,6 +20,8 @@ const PER_THREAD: u64 = 2;
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) context: Handle,
+    /// How many were there before it.
+    pub(crate) place: u64,
     pub(crate) kind: Kind,
     pub(crate) flags: u32,
     pub(crate) attributes: Attributes,
@@ -56,6 +58,7 @@ pub(crate) fn add(state: &mut State, context: Handle, kind: Kind, flags: u32, pr
     let handle = state.new_handle();
     let stream = Stream {
         context,
+        place: state.streams_created,
         kind,
         flags,
         attributes: attributes::of_new_stream(priority),
@@ -63,6 +66,7 @@ pub(crate) fn add(state: &mut State, context: Handle, kind: Kind, flags: u32, pr
         destroyed: false,
         capturing: None,
     };
+    state.streams_created += 1;
     state.streams.insert(handle, stream);
     handle
 }

@@ -110,6 +110,14 @@ impl Item {
         }
     }
 
+    /// Whether it waits for memory to change, now or before it is done.
+    pub(crate) fn waits_for_memory(&self) -> bool {
+        match &self.work {
+            Work::Task(Task::Operations(batch), _) => batch.waits(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         match &self.work {
             Work::Task(_, phase) => phase.is_done(),

@@ -118,7 +118,17 @@ fn may_start(state: &State, handle: Handle) -> bool {
             |other| matches!(&other.work, Work::Graph(before) if before.exec == run.exec && other.sequence < item.sequence),
         ),
     };
-    in_order && alone
+    in_order && alone && !is_behind_a_wait(state, handle, stream, item.sequence)
+}
+
+/// Whether an earlier wait for memory in another stream holds up the connection that both share.
+fn is_behind_a_wait(state: &State, handle: Handle, stream: &Stream, sequence: u64) -> bool {
+    let Some(connections) = state.faults.connections else { return false };
+    let others = state.streams.iter().filter(|(other, found)| {
+        **other != handle && found.context == stream.context && found.place % connections == stream.place % connections
+    });
+    let mut items = others.flat_map(|(_, other)| &other.queue);
+    items.any(|item| item.sequence < sequence && item.waits_for_memory())
 }
 
 /// Does one piece of work, or one step of it.

@@ -10,7 +10,8 @@ use std::time::Duration;
 use cuda_sys::{CUresult, CUstream};
 
 use crate::raw::{
-    Driver, begin_capture, call, count, end_capture, instantiate, launch, made, ok, pointer, stream, trials, until,
+    Driver, begin_capture, call, count, end_capture, instantiate, launch, made, ok, pointer, read, stream, trials,
+    until, word, write,
 };
 
 trials! {
@@ -20,6 +21,8 @@ trials! {
     a_bad_pointer_is_a_fault,
     user_objects_are_destroyed_after_a_fault,
     a_process_can_end_with_work_pending,
+    what_waits_for_an_answer_is_lost_with_the_device,
+    a_process_can_end_with_an_answer_pending,
 }
 
 const LOST: CUresult = CUresult::CUDA_ERROR_LAUNCH_FAILED;
@@ -127,4 +130,49 @@ fn a_process_can_end_with_work_pending(driver: &Driver) {
     assert_eq!(launch(first, driver.kernel(c"spin_microseconds"), &mut parameters), CUresult::CUDA_SUCCESS);
     ok!(cuLaunchHostFunc(second, Some(sleep), ptr::null_mut()));
     until("it runs", || RUNS.load(Ordering::SeqCst) == 1);
+}
+
+/// The device's address of a pinned word.
+fn address(word: *mut u32) -> u64 {
+    let mut address = 0;
+    ok!(cuMemHostGetDevicePointer(&raw mut address, word.cast(), 0));
+    address
+}
+
+fn what_waits_for_an_answer_is_lost_with_the_device(driver: &Driver) {
+    const EQ: u32 = 1;
+    let (trapped, waiting, other, event) = (stream(), stream(), stream(), made!(cuEventCreate(2)));
+    let (bell, answer, behind) = (word(), word(), word());
+    let (to_bell, to_answer, to_behind) = (address(bell), address(answer), address(behind));
+    // Loading the module waits for the device.
+    driver.kernel(c"trap");
+    ok!(cuStreamWaitValue32_v2(waiting, to_answer, 1, EQ));
+    ok!(cuStreamWriteValue32_v2(waiting, to_behind, 1, 0));
+    ok!(cuEventRecord(event, waiting));
+    trap(driver, trapped);
+    // Accepted, until the fault is noticed.
+    ok!(cuStreamWriteValue32_v2(trapped, to_bell, 1, 0));
+    ok!(cuStreamWaitValue32_v2(trapped, to_answer, 1, EQ));
+    assert_eq!(call!(cuStreamSynchronize(trapped)), LOST);
+    assert_eq!(read(bell), 0, "no bell rings after the fault");
+    write(answer, 1);
+    let answers = [
+        ("cuStreamQuery", call!(cuStreamQuery(waiting))),
+        ("cuStreamSynchronize", call!(cuStreamSynchronize(waiting))),
+        ("cuEventQuery", call!(cuEventQuery(event))),
+        ("cuStreamWriteValue32", call!(cuStreamWriteValue32_v2(other, to_bell, 1, 0))),
+        ("unaligned", call!(cuStreamWriteValue32_v2(other, to_bell + 1, 1, 0))),
+        ("cuStreamWaitValue32", call!(cuStreamWaitValue32_v2(other, to_bell, 0, EQ))),
+        ("cuMemFreeHost", call!(cuMemFreeHost(bell.cast()))),
+        ("cuStreamDestroy", call!(cuStreamDestroy(waiting))),
+    ];
+    assert!(answers.iter().all(|(_, code)| *code == LOST), "{answers:?}");
+    driver_is_left(driver);
+    assert_eq!(read(behind), 0, "the answer came too late");
+}
+
+fn a_process_can_end_with_an_answer_pending(_: &Driver) {
+    let (stream, answer) = (stream(), word());
+    ok!(cuStreamWaitValue32_v2(stream, address(answer), 1, 1));
+    assert_eq!(call!(cuStreamQuery(stream)), CUresult::CUDA_ERROR_NOT_READY);
 }

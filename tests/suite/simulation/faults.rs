@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use cuda_sys::CUresult;
 use simulated_driver_client::Client;
 
-use crate::raw::{Driver, call, count, launch, made, ok, pointer, stream, trials, until};
+use crate::raw::{Driver, call, count, launch, made, ok, pointer, read, stream, trials, until, word, write};
 
 trials! {
     enqueueing_does_not_notice_a_trap,
     a_fault_can_be_had_without_a_kernel_and_be_noticed_by_enqueueing,
     a_fault_looks_like_work_for_a_while_if_it_is_told_to,
+    no_bell_rings_after_a_fault,
 }
 
 const LOST: CUresult = CUresult::CUDA_ERROR_LAUNCH_FAILED;
@@ -53,4 +54,18 @@ fn a_fault_looks_like_work_for_a_while_if_it_is_told_to(driver: &Driver) {
     assert_eq!(call!(cuStreamSynchronize(stream)), LOST);
     assert!(start.elapsed() >= Duration::from_millis(60));
     assert_eq!(call!(cuEventQuery(event)), LOST);
+}
+
+fn no_bell_rings_after_a_fault(driver: &Driver) {
+    let (waiting, other, bell, answer) = (stream(), stream(), word(), word());
+    let (to_bell, to_answer) = (bell.expose_provenance() as u64, answer.expose_provenance() as u64);
+    ok!(cuStreamWaitValue32_v2(waiting, to_answer, 1, 1));
+    ok!(cuStreamWriteValue32_v2(waiting, to_bell, 1, 0));
+    client(driver).fault(LOST);
+    write(answer, 1);
+    ok!(cuStreamWriteValue32_v2(other, to_bell, 2, 0));
+    assert_eq!(client(driver).pending(), 0);
+    assert_eq!(call!(cuStreamSynchronize(waiting)), LOST);
+    assert_eq!(call!(cuStreamWriteValue32_v2(other, to_bell, 3, 0)), LOST);
+    assert_eq!(read(bell), 0);
 }

@@ -4,6 +4,7 @@
 mod failures;
 mod faults;
 mod handles;
+mod memory_operations;
 mod order;
 #[path = "../raw.rs"]
 mod raw;
@@ -30,7 +31,12 @@ fn main() -> ExitCode {
         return code;
     }
     println!("suite simulation, on the simulated driver, header of {}", cuda_sys::CUDA_VERSION);
-    let areas = [("failures", failures::TRIALS), ("handles", handles::TRIALS), ("order", order::TRIALS)];
+    let areas = [
+        ("failures", failures::TRIALS),
+        ("handles", handles::TRIALS),
+        ("memory operations", memory_operations::TRIALS),
+        ("order", order::TRIALS),
+    ];
     let mut all: Vec<Trial> = areas.into_iter().flat_map(|(area, rows)| trials_of(area, rows, &loaded)).collect();
     all.extend(children::trials("faults", faults::TRIALS, &loaded));
     all.extend(children::trials("versions", &versions::QUESTIONS, &Ok(())));

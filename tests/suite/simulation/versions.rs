@@ -20,9 +20,12 @@ pub(crate) const QUESTIONS: [(&str, Version); 5] = [
 ];
 
 /// Names that some versions have, and the first that has them.
-const NAMES: [(&CStr, Version); 6] = [
+const NAMES: [(&CStr, Version); 9] = [
     (c"cuLaunchHostFunc", Version::V11_4),
     (c"cuStreamGetCaptureInfo_v2", Version::V11_4),
+    (c"cuStreamBatchMemOp", Version::V11_4),
+    (c"cuStreamBatchMemOp_v2_ptsz", Version::V12_2),
+    (c"cuStreamGetId", Version::V12_2),
     (c"cuLaunchKernelEx", Version::V12_2),
     (c"cuStreamGetCaptureInfo_v3", Version::V12_4),
     (c"cuLaunchHostFunc_v2", Version::V13_2),

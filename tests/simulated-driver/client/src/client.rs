@@ -74,6 +74,13 @@ impl Client {
         self.command(&Command::LetEnqueueingWait);
     }
 
+    /// Streams share so many connections to the device, in the order in which they were made, as a real driver's do
+    /// (`CUDA_DEVICE_MAX_CONNECTIONS`, 8 unless that says otherwise). What waits at a memory operation holds up what was put
+    /// later into other streams of its connection.
+    pub fn share_connections(&self, count: u64) {
+        self.command(&Command::ShareConnections { count });
+    }
+
     /// The device is one without stream memory operations on 64 bits, and says so.
     pub fn refuse_64_bit_operations(&self) {
         self.command(&Command::RefuseWideOperations);

@@ -15,6 +15,7 @@ pub enum Command {
     NoticeFaultAfter { enqueued: u64 },
     DelayNoticeOfFault { delay: Duration },
     LetEnqueueingWait,
+    ShareConnections { count: u64 },
     RefuseWideOperations,
     Calm,
     Settle { longest: Duration },

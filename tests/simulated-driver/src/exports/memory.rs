@@ -57,7 +57,9 @@ exports! {
 
     [0 Ordinary] fn cuMemHostGetDevicePointer_v2(device: *mut CUdeviceptr, address: *mut c_void, _flags: c_uint) {
         let address = number(address.as_const());
-        if !lock().memory.is_host(address) {
+        let state = lock();
+        context::current(&state)?;
+        if !state.memory.is_host(address) {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
         device.write(address)

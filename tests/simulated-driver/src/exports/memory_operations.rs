@@ -1,4 +1,5 @@
-//! Stream memory operations.
+//! Stream memory operations. The names without a suffix are the first version of them, which a driver refuses unless its
+//! kernel module was told to have them: the device attributes of that version are 0.
 
 use std::ffi::c_uint;
 
@@ -8,10 +9,32 @@ use super::exports;
 use crate::abi::Result;
 use crate::argument::Argument;
 use crate::memory_operations::{self, Condition, Operation, Word};
-use crate::state::lock;
+use crate::state::{hold_back, lock};
 use crate::stream::resolve;
 
 exports! {
+    [0 Query ptsz] fn cuStreamWriteValue32(_s: CUstream, _address: CUdeviceptr, _value: cuuint32_t, _flags: c_uint) {
+        Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+    }
+
+    [0 Query ptsz] fn cuStreamWriteValue64(_s: CUstream, _address: CUdeviceptr, _value: cuuint64_t, _flags: c_uint) {
+        Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+    }
+
+    [0 Query ptsz] fn cuStreamWaitValue32(_s: CUstream, _address: CUdeviceptr, _value: cuuint32_t, _flags: c_uint) {
+        Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+    }
+
+    [0 Query ptsz] fn cuStreamWaitValue64(_s: CUstream, _address: CUdeviceptr, _value: cuuint64_t, _flags: c_uint) {
+        Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+    }
+
+    [0 Query ptsz] fn cuStreamBatchMemOp(
+        _s: CUstream, _count: c_uint, _parameters: *mut CUstreamBatchMemOpParams, _flags: c_uint
+    ) {
+        Err(CUresult::CUDA_ERROR_NOT_SUPPORTED)
+    }
+
     [11070 Query ptsz] fn cuStreamWriteValue32_v2(
         stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint
     ) {
@@ -43,7 +66,9 @@ exports! {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
         let parameters = parameters.as_const();
-        parameters.required()?;
+        if *count > 0 {
+            parameters.required()?;
+        }
         let operations: Vec<Operation> =
             (0..*count as usize).map(|index| operation(parameters.element(index))).collect::<Result<_>>()?;
         enqueue(stream, &operations)
@@ -52,6 +77,7 @@ exports! {
 
 fn enqueue(stream: Argument<CUstream>, operations: &[Operation]) -> Result {
     let mut state = lock();
+    hold_back(&mut state);
     let stream = resolve(&mut state, stream.handle())?;
     memory_operations::enqueue(&mut state, stream, operations)
 }
@@ -69,6 +95,9 @@ fn wait(address: u64, value: Word, flags: u32) -> Result<Operation> {
         3 => Condition::Nor,
         _ => return Err(CUresult::CUDA_ERROR_INVALID_VALUE),
     };
+    if flags & FLUSH != 0 {
+        return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    }
     Ok(Operation::Wait { address, value, condition })
 }
 

@@ -64,8 +64,13 @@ exports! {
         priority.write(attributes::priority(&find(&state.streams, stream)?.attributes))
     }
 
-    [12000 Ordinary ptsz] fn cuStreamGetId(stream: CUstream, id: *mut c_ulonglong) {
-        id.write(resolve(&mut lock(), stream.handle())?.number())
+    [12000 Query ptsz] fn cuStreamGetId(stream: CUstream, id: *mut c_ulonglong) {
+        id.required()?;
+        let mut state = lock();
+        let stream = resolve(&mut state, stream.handle())?;
+        context::check(&state, find(&state.streams, stream)?.context)?;
+        stream::forbid_in_capture(&mut state, stream)?;
+        id.write(stream.number())
     }
 
     [0 Query ptsz] fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) {
