@@ -12,7 +12,7 @@ use super::{EnqueueError, HostTask, captured, reclaim, trampoline};
 use crate::context::Settled;
 use crate::error::call;
 use crate::sys::{CUhostFn, CUresult, driver};
-use crate::{CaptureStatus, Context, Error, Result, StreamRef};
+use crate::{CaptureStatus, Context, Error, Result, StreamRef, capture};
 
 /// How the driver's thread waits for the host function's turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -65,6 +65,8 @@ pub(super) enum Way<'s> {
 /// The stream takes host functions.
 struct Ready {
     settled: Settled,
+    /// How many captures had been ended.
+    ended: usize,
     is_capturing: bool,
 }
 
@@ -168,7 +170,7 @@ impl<'s> HostFunctions<'s> {
 
     fn ready(self) -> Result<Ready> {
         reclaim::drain_in_turn();
-        let settled = self.stream.context().captures().settled();
+        let (settled, ended) = (self.stream.context().captures().settled(), capture::ends_begun());
         let is_capturing = match self.stream.with_context_if_needed(|| self.stream.current_capture_status())? {
             CaptureStatus::None => false,
             CaptureStatus::Active => true,
@@ -177,7 +179,7 @@ impl<'s> HostFunctions<'s> {
                 return Err(crate::error::check("cuStreamIsCapturing", code).expect_err("not a success"));
             }
         };
-        Ok(Ready { settled, is_capturing })
+        Ok(Ready { settled, ended, is_capturing })
     }
 
     fn ready_for_task(self) -> Result<Ready> {
@@ -213,8 +215,7 @@ impl<'s> HostFunctions<'s> {
             Some(lease) => lease.put(self.stream, handle.record()),
             None => self.enqueue(Some(trampoline::call), handle.record().as_ptr().cast()),
         };
-        // Another thread began a capture meanwhile: perhaps the call is a node of a graph, to be replayed.
-        let is_doubtful = put.is_ok() && !self.stream.context().captures().none_since(ready.settled);
+        let is_doubtful = put.is_ok() && self.was_perhaps_captured(ready);
         if is_doubtful {
             handle.header().keep_for_ever();
         }
@@ -249,6 +250,13 @@ impl<'s> HostFunctions<'s> {
             context.give_up_lost();
         }
         Ok(kept)
+    }
+
+    /// Whether another thread may have begun a capture meanwhile, so that the call is a node of a graph, to be replayed.
+    fn was_perhaps_captured(self, ready: &Ready) -> bool {
+        // One that began and is over was ended.
+        !self.stream.context().captures().none_since(ready.settled)
+            && (self.is_capturing() || capture::ends_begun() != ready.ended)
     }
 
     /// The stream's strand, if workers are to call.

@@ -227,6 +227,7 @@ mod models {
             model.over(strand);
             if strand == 0 {
                 model.crew.errand(|| model.wait_for(1));
+                model.change(0, Strand::Over);
             }
         };
         Model::<2>::run(2, serve, &[0, 1]);
