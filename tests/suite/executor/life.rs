@@ -1,5 +1,7 @@
 //! How executors end, when their workers sleep, and what becomes of their strands.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -40,14 +42,20 @@ fn drained(machine: &Machine) -> Result<(), Failed> {
 }
 
 /// Threads of executors.
-fn workers() -> Vec<std::path::PathBuf> {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().map(|entry| entry.path());
+fn workers() -> Vec<PathBuf> {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten().map(|entry| entry.path());
     let is_worker = |name: String| name.starts_with("cuda-hostfn-exe");
-    tasks.filter(|task| std::fs::read_to_string(task.join("comm")).is_ok_and(is_worker)).collect()
+    tasks.filter(|task| fs::read_to_string(task.join("comm")).is_ok_and(is_worker)).collect()
+}
+
+/// Those of an executor that is made now. One that could not know whether a call was captured leaves a worker behind.
+fn new_workers(before: &[PathBuf]) -> Vec<PathBuf> {
+    workers().into_iter().filter(|worker| !before.contains(worker)).collect()
 }
 
 fn in_closure(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
+    let before = workers();
     let executor = executor(machine)?;
     let own = Arc::new(parking_lot::Mutex::new(None));
     let inside = own.clone();
@@ -58,38 +66,40 @@ fn in_closure(machine: &Machine) -> Result<(), Failed> {
     gate.open();
     task.join()?;
     equal("after", &after.join()?, &"still called")?;
-    soon("the workers end", || workers().is_empty())
+    soon("the workers end", || new_workers(&before).is_empty())
 }
 
 fn in_host_function(machine: &Machine) -> Result<(), Failed> {
     let (stream, other) = (machine.stream()?, machine.stream()?);
+    let before = workers();
     let executor = executor(machine)?;
     let mut gate = Gate::close(&executor, &other)?;
     let after = executor.host_task(&other, || "still called")?;
     stream.host_task(move || drop(executor))?.join()?;
     gate.open();
     equal("after", &after.join()?, &"still called")?;
-    soon("the workers end", || workers().is_empty())
+    soon("the workers end", || new_workers(&before).is_empty())
 }
 
 /// The state of a thread, as the kernel has it: `S` if it sleeps.
-fn is_asleep(task: &std::path::Path) -> bool {
-    let status = std::fs::read_to_string(task.join("stat")).unwrap_or_default();
+fn is_asleep(task: &Path) -> bool {
+    let status = fs::read_to_string(task.join("stat")).unwrap_or_default();
     status.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('S'))
 }
 
 /// How often the thread went to sleep by itself.
-fn sleeps(task: &std::path::Path) -> u64 {
-    let status = std::fs::read_to_string(task.join("status")).unwrap_or_default();
+fn sleeps(task: &Path) -> u64 {
+    let status = fs::read_to_string(task.join("status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     line.and_then(|line| line.trim().parse().ok()).unwrap_or(0)
 }
 
 fn asleep(machine: &Machine) -> Result<(), Failed> {
+    let before = workers();
     let executor = executor(machine)?;
     let stream = machine.stream()?;
     executor.host_task(&stream, || ())?.join()?;
-    let workers = workers();
+    let workers = new_workers(&before);
     equal("workers", &workers.len(), &2)?;
     let patience = Instant::now() + Duration::from_secs(10);
     // Asleep, and not woken in between.
@@ -130,6 +140,7 @@ fn many_streams(machine: &Machine) -> Result<(), Failed> {
 
 fn many_executors(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
+    let before = workers();
     for number in 0..30 {
         let executor = HostExecutor::new(&machine.context, ExecutorOptions::new().workers(1 + number % 3))?;
         let (send, receive) = channel();
@@ -140,5 +151,5 @@ fn many_executors(machine: &Machine) -> Result<(), Failed> {
         drop(executor);
         check(receive.try_iter().count() == number % 2, || "dropped before the call".to_owned())?;
     }
-    soon("the workers end", || workers().is_empty())
+    soon("the workers end", || new_workers(&before).is_empty())
 }
