@@ -206,7 +206,7 @@ impl<'s> HostFunctions<'s> {
         let lease = match self.lease() {
             Ok(lease) => lease,
             // Begun by another thread since it was asked.
-            Err(_) if self.is_capturing() => return Err(EnqueueError::new(Error::Capturing, job)),
+            Err(_) if self.is_capturing() == Some(true) => return Err(EnqueueError::new(Error::Capturing, job)),
             Err(error) => return Err(EnqueueError::new(error, job)),
         };
         let context = self.context();
@@ -221,7 +221,7 @@ impl<'s> HostFunctions<'s> {
         }
         let refusal = match put {
             // Workers would be waited for until the graph is launched.
-            Ok(()) if is_doubtful && lease.is_some() && self.is_capturing() => Some(Error::Capturing),
+            Ok(()) if is_doubtful && lease.is_some() && self.is_capturing() == Some(true) => Some(Error::Capturing),
             result => result.err(),
         };
         let is_certain = !is_doubtful && refusal.as_ref().is_none_or(is_certain);
@@ -256,7 +256,7 @@ impl<'s> HostFunctions<'s> {
     fn was_perhaps_captured(self, ready: &Ready) -> bool {
         // One that began and is over was ended.
         !self.stream.context().captures().none_since(ready.settled)
-            && (self.is_capturing() || capture::ends_begun() != ready.ended)
+            && (self.is_capturing() != Some(false) || capture::ends_begun() != ready.ended)
     }
 
     /// The stream's strand, if workers are to call.
@@ -267,9 +267,10 @@ impl<'s> HostFunctions<'s> {
         }
     }
 
-    fn is_capturing(self) -> bool {
+    /// `None` if the driver does not say.
+    fn is_capturing(self) -> Option<bool> {
         let status = self.stream.with_context_if_needed(|| self.stream.current_capture_status());
-        !matches!(status, Ok(CaptureStatus::None))
+        status.ok().map(|status| status != CaptureStatus::None)
     }
 
     /// Whatever context is current.

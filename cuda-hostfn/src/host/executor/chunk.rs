@@ -24,7 +24,8 @@ pub(super) struct Chunk {
     pages: NonNull<Pages>,
     /// Where the first strand is for the device.
     device: u64,
-    context: Context,
+    /// `None`: the memory stays for ever.
+    context: Option<Context>,
 }
 
 // SAFETY: strands are made for several threads, and the chunk owns them.
@@ -45,12 +46,17 @@ impl Chunk {
         // SAFETY: whole pages, which are unregistered before they are freed.
         unsafe { call!(cuMemHostRegister(memory, size_of::<Pages>(), MAPPED)) }?;
         let pages = NonNull::from(Box::leak(pages));
-        let mut chunk = Self { pages, device: 0, context: context.clone() };
+        let mut chunk = Self { pages, device: 0, context: Some(context.clone()) };
         let mut device: CUdeviceptr = 0;
         // SAFETY: the pointer is valid for a write; the memory was registered.
         unsafe { call!(cuMemHostGetDevicePointer(&raw mut device, memory, 0)) }?;
         chunk.device = device;
         Ok(chunk)
+    }
+
+    /// Something may still be written to the memory.
+    pub(super) fn leak(mut self) {
+        self.context = None;
     }
 
     pub(super) fn strand(&self, index: usize) -> &Strand {
@@ -68,7 +74,8 @@ impl Drop for Chunk {
     /// Everything was answered. A stream may be about to read that: the driver lets go of memory only when nothing is
     /// pending on the device.
     fn drop(&mut self) {
-        let _entered = self.context.enter();
+        let Some(context) = &self.context else { return };
+        let _entered = context.enter();
         let _relaxed = Relaxed::new();
         // SAFETY: registered by `new`.
         let unregistered = unsafe { call!(cuMemHostUnregister(self.pages.as_ptr().cast())) };

@@ -50,8 +50,12 @@ impl<T: Parker> Crew<T> {
 
     /// A strand is in flight that was not.
     pub(super) fn begin(&self) {
+        self.begin_by(None);
+    }
+
+    fn begin_by(&self, own: Option<usize>) {
         let rank = self.active.0.fetch_add(1, Ordering::SeqCst);
-        if let Some(thread) = self.threads().get(rank) {
+        if let Some(thread) = self.threads().get(rank).filter(|_| own != Some(rank)) {
             thread.unpark();
         }
     }
@@ -63,9 +67,9 @@ impl<T: Parker> Crew<T> {
         }
     }
 
-    /// Runs code of the user's on a worker. It does not unwind.
-    pub(super) fn errand(&self, run: impl FnOnce()) {
-        self.begin();
+    /// Runs code of the user's on the worker of that rank. It does not unwind.
+    pub(super) fn errand(&self, rank: usize, run: impl FnOnce()) {
+        self.begin_by(Some(rank));
         run();
         self.end();
     }
@@ -138,7 +142,7 @@ mod models {
     }
 
     impl<const STRANDS: usize> Model<STRANDS> {
-        fn run(workers: usize, serve: fn(&Self, usize), enqueued: &'static [usize]) {
+        fn run(workers: usize, serve: fn(&Self, usize, usize), enqueued: &'static [usize]) {
             let mut builder = loom::model::Builder::new();
             builder.preemption_bound = Some(2);
             builder.check(move || {
@@ -181,13 +185,13 @@ mod models {
             }
         }
 
-        fn work(&self, rank: usize, serve: fn(&Self, usize)) {
+        fn work(&self, rank: usize, serve: fn(&Self, usize, usize)) {
             loop {
                 let mut strands = self.strands.lock().unwrap();
                 if let Some(strand) = strands.iter().position(|&strand| strand == Strand::Rung) {
                     strands[strand] = Strand::Taken;
                     drop(strands);
-                    serve(self, strand);
+                    serve(self, rank, strand);
                 } else if self.crew.is_needed(rank) {
                     drop(self.changed.wait(strands).unwrap());
                 } else if self.crew.is_dismissed() && !self.crew.is_needed(0) {
@@ -203,14 +207,14 @@ mod models {
 
     #[test]
     fn no_wake_up_is_lost_and_all_end() {
-        Model::<1>::run(2, Model::over, &[0]);
-        Model::<2>::run(1, Model::over, &[0, 1]);
+        Model::<1>::run(2, |model, _, strand| model.over(strand), &[0]);
+        Model::<2>::run(1, |model, _, strand| model.over(strand), &[0, 1]);
     }
 
     /// The closure of the first strand enqueues in the second, and waits for that.
     #[test]
     fn a_closure_that_waits_for_another_strand_has_a_colleague() {
-        let serve = |model: &Model<2>, strand| {
+        let serve = |model: &Model<2>, _, strand| {
             if strand == 0 {
                 model.enqueue(1);
                 model.wait_for(1);
@@ -223,10 +227,10 @@ mod models {
     /// After the first strand's answer, its worker has an errand that waits for the second.
     #[test]
     fn an_errand_that_waits_for_a_strand_has_a_colleague() {
-        let serve = |model: &Model<2>, strand| {
+        let serve = |model: &Model<2>, rank, strand| {
             model.over(strand);
             if strand == 0 {
-                model.crew.errand(|| model.wait_for(1));
+                model.crew.errand(rank, || model.wait_for(1));
                 model.change(0, Strand::Over);
             }
         };

@@ -91,6 +91,8 @@ impl Lease<'_> {
     /// The driver may have kept a call that was given back, or may do one again.
     pub(in crate::host) fn retire(&self) {
         self.shared.strands.retire(self.index);
+        // One of them is to look after it.
+        self.shared.crew.wake_all();
     }
 
     fn strand(&self) -> &Strand {

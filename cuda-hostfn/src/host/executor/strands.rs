@@ -95,7 +95,7 @@ impl Strands {
         let added = self.chunks.iter().fold(full, |chunk, place| chunk.or_else(|chunk| place.set(chunk)));
         added.map_err(|chunk| {
             // To take it back would wait for the device.
-            std::mem::forget(chunk);
+            chunk.leak();
             Error::invalid("stream", "closures are in flight in too many streams")
         })
     }
@@ -138,6 +138,6 @@ impl Strands {
 
     /// The memory stays for ever: something may still be written there.
     pub(super) fn leak(&mut self) {
-        self.chunks.iter_mut().filter_map(OnceLock::take).for_each(std::mem::forget);
+        self.chunks.iter_mut().filter_map(OnceLock::take).for_each(Chunk::leak);
     }
 }

@@ -57,10 +57,12 @@ pub(super) fn work(shared: &Shared, rank: usize) {
         } else if patience.is_left() {
             std::hint::spin_loop();
         } else if reclaim::is_wanted() {
-            shared.crew.errand(reclaim::drain);
+            shared.crew.errand(rank, reclaim::drain);
         } else {
             park(shared, rank);
-            patience.renew();
+            if shared.crew.is_needed(rank) {
+                patience.renew();
+            }
         }
     }
     shared.crew.wake_all();
@@ -82,10 +84,10 @@ fn park(shared: &Shared, rank: usize) {
 
 /// Runs what is rung, and says how many calls that were.
 fn serve_all(shared: &Shared, rank: usize) -> usize {
-    shared.strands.all(rank).filter(|strand| serve(shared, strand)).count()
+    shared.strands.all(rank).filter(|strand| serve(shared, rank, strand)).count()
 }
 
-fn serve(shared: &Shared, strand: &Strand) -> bool {
+fn serve(shared: &Shared, rank: usize, strand: &Strand) -> bool {
     let Some(Rung(address)) = strand.take() else { return false };
     let address = usize::try_from(address.get()).expect("as it was given to the device");
     let Some(record) = NonNull::new(ptr::with_exposed_provenance_mut::<Header>(address)) else { return true };
@@ -93,7 +95,7 @@ fn serve(shared: &Shared, strand: &Strand) -> bool {
     // used again.
     let number = unsafe { record.as_ref() }.number();
     // SAFETY: as above; the bell was taken.
-    let has_run = unsafe { Header::call(record, &Call { shared, strand, number }) };
+    let has_run = unsafe { Header::call(record, &Call { shared, rank, strand, number }) };
     if !has_run {
         // Whoever cancelled it has given it up. The stream goes on all the same.
         strand.answer(number);
@@ -104,6 +106,7 @@ fn serve(shared: &Shared, strand: &Strand) -> bool {
 /// Runs a call for a strand.
 struct Call<'w> {
     shared: &'w Shared,
+    rank: usize,
     strand: &'w Strand,
     number: u64,
 }
@@ -122,7 +125,7 @@ impl Caller for Call<'_> {
     }
 
     fn wake(&self, wake: impl FnOnce()) {
-        self.shared.crew.errand(|| contained(wake));
+        self.shared.crew.errand(self.rank, || contained(wake));
     }
 }
 
