@@ -1,4 +1,12 @@
 //! Closures in stream order, called by threads of this crate instead of the driver's.
+//!
+//! | file | its job |
+//! |---|---|
+//! | `strand` | the protocol between a stream and the workers |
+//! | `strands`, `chunk` | which stream has which strand; their memory |
+//! | `operations` | what goes to the driver |
+//! | `crew`, `worker` | who of the workers is awake; what a worker does |
+//! | `shared` | how a call gets into a stream |
 
 mod chunk;
 mod crew;
@@ -24,7 +32,91 @@ use super::{EnqueueError, HostFunctions, HostTask, in_host_function};
 use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
 use crate::{Context, Error, Result, StreamRef};
 
-/// Calls closures in stream order on threads of its own.
+/// Calls closures in stream order on threads of its own, through stream memory operations (`cuStreamBatchMemOp`): the
+/// stream writes into memory of the host that it has got there, a worker sees it, runs the closure and answers, and the
+/// stream goes on.
+///
+/// ```no_run
+/// use cuda_hostfn::{Context, Device, ExecutorOptions, HostExecutor, Stream};
+///
+/// let context = Context::primary(Device::get(0)?)?;
+/// let executor = HostExecutor::new(&context, ExecutorOptions::new().workers(4))?;
+/// let (first, second) = (Stream::new(&context)?, Stream::new(&context)?);
+/// executor.host_launch(&first, || println!("the work before this is over"))?;
+/// // Streams do not wait for each other, and CUDA may be called.
+/// let inside = context.clone();
+/// let task = executor.host_task(&second, move || Stream::new(&inside).and_then(|stream| stream.priority()))?;
+/// println!("{:?}", task.join()??);
+/// # Ok::<(), cuda_hostfn::Error>(())
+/// ```
+///
+/// Beside the driver's [host functions](crate::host), which [`StreamRef::host_launch`] enqueues:
+///
+/// * A kernel and a closure in turn take less than a third of the driver's time for a kernel and a host function, which is
+///   some 20 µs on an H200.
+/// * The driver calls all host functions of a process on one thread; an executor has as many as it is told.
+/// * CUDA may be called: [`in_host_function`] is false there, and nothing of this crate is refused but what would never
+///   end. The executor's context is current.
+/// * Workers that wait for a closure's turn cost processor time: [`Waiting`] says how much. When nothing is in flight, they
+///   sleep.
+/// * Captures cannot have the closures; they come back with [`Error::Capturing`].
+///
+/// What is enqueued, how it is waited for, where values die, what becomes of panics, and what is lost after a device
+/// fault, is as there; [`counters`](crate::host::counters()), [`outstanding`](crate::host::outstanding()), hooks and handlers know of
+/// both. Closures of both may be in one stream.
+///
+/// **Dropping** an executor waits until nothing of it is in flight, or the context is lost, and then for the device, as freeing
+/// memory does (`cuMemHostUnregister`). In a closure of an executor, and in a host function, it does not wait: a thread does.
+/// At the end of the process nothing waits.
+///
+/// `Send` and `Sync`: threads share one, also for the same stream.
+///
+/// # What would never end
+///
+/// While a closure runs, **its stream waits**, and with it the device is never at rest. Waiting for that in the closure is
+/// [`Error::WouldDeadlock`] where this crate can tell: [`StreamRef::synchronize`] and [`StreamRef::scope`] of the own
+/// stream, [`Context::synchronize`], and [`HostTask::join`] and [`wait_timeout`](HostTask::wait_timeout) of a task that
+/// comes later in the own stream.
+///
+/// ```no_run
+/// # fn f(executor: &cuda_hostfn::HostExecutor, stream: std::sync::Arc<cuda_hostfn::Stream>) -> cuda_hostfn::Result<()> {
+/// let own = stream.clone();
+/// let task = executor.host_task(&stream, move || own.synchronize())?;
+/// assert!(matches!(task.join()?, Err(cuda_hostfn::Error::WouldDeadlock)));
+/// # Ok(()) }
+/// ```
+///
+/// It cannot tell for
+///
+/// * what waits for the device: freeing memory (`cuMemFree`, `cuMemFreeHost`, `cuMemHostUnregister`), loading a module and
+///   dropping the last handle to one. Hand such values out of the closure, or give them to
+///   [`host_task_with`](Self::host_task_with), which drops them elsewhere;
+/// * an event, a `Future` or a channel that is reached only behind the closure, in its own stream or in one that waits for it. The
+///   legacy default stream and the streams in step with it wait for each other;
+/// * another stream's closure, when every worker runs a closure that waits: have more workers than that.
+///
+/// ```no_run
+/// # fn f(executor: &cuda_hostfn::HostExecutor, stream: &cuda_hostfn::Stream, module: cuda_hostfn::Module) -> cuda_hostfn::Result<()> {
+/// // Wrong: unloading the module waits for the device, and that for this closure.
+/// // executor.host_task(stream, move || drop(module))?;
+///
+/// // The value is dropped after the closure, when the stream has gone on.
+/// drop(executor.host_task_with(stream, module, |_module| ())?);
+/// # Ok(()) }
+/// ```
+///
+/// # How many streams
+///
+/// A device takes up work from as many streams at once as it has connections: `CUDA_DEVICE_MAX_CONNECTIONS`, 8 unless the
+/// variable says otherwise (up to 32) when the process first uses CUDA. A stream that waits for a closure occupies its connection. Other
+/// streams that the driver has put on the same one, also those that never use an executor, stand still meanwhile. So no more closures run
+/// at a time than there are connections, whatever the number of workers; and a closure must not wait for a closure, or
+/// a kernel, of a stream that may share its connection: with up to as many streams as connections, made one after
+/// another, none did.
+///
+/// Of an executor's streams, the first 128 keep the memory that they are given. Those after that hand it on when
+/// they have nothing in flight, which costs each of their closures half a microsecond more. More of it is made when it is
+/// needed, and goes when the executor is dropped.
 pub struct HostExecutor {
     context: Context,
     /// None: the driver's thread calls.

@@ -29,6 +29,9 @@
 //!
 //! A call that is refused gives back what it was given, in [`EnqueueError`].
 //!
+//! A [`HostExecutor`] calls closures and tasks on threads of its own instead of the driver's: sooner, several at a time, and
+//! CUDA is allowed there. What is said below of the driver's thread is not about those; the rest is.
+//!
 //! # In a host function
 //!
 //! The driver calls all host functions on a thread of its own, one after another, and CUDA may not be called there. So

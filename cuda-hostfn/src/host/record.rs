@@ -17,7 +17,7 @@ use std::task::Waker;
 
 use parking_lot::Mutex;
 
-use super::block::{self, Block};
+use super::block;
 use super::counters::{self, LOST};
 use super::hook::{self, Moment};
 use super::job::Job;
@@ -317,8 +317,8 @@ impl Header {
 }
 
 /// Keeps the address of what is never freed, for leak checkers to find.
-pub(super) fn bury(block: NonNull<Block>) {
-    struct Graves(Vec<NonNull<Block>>);
+pub(super) fn bury(block: NonNull<()>) {
+    struct Graves(Vec<NonNull<()>>);
     // SAFETY: nobody follows the pointers.
     unsafe impl Send for Graves {}
     static GRAVES: Mutex<Graves> = Mutex::new(Graves(Vec::new()));

@@ -99,8 +99,9 @@ fn asleep(machine: &Machine) -> Result<(), Failed> {
     let executor = executor(machine)?;
     let stream = machine.stream()?;
     executor.host_task(&stream, || ())?.join()?;
+    // A thread has its name once it runs.
+    soon("both workers", || new_workers(&before).len() == 2)?;
     let workers = new_workers(&before);
-    equal("workers", &workers.len(), &2)?;
     let patience = Instant::now() + Duration::from_secs(10);
     // Asleep, and not woken in between.
     loop {

