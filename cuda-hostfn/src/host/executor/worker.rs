@@ -137,20 +137,18 @@ struct Patience {
     /// Since when no bell has rung.
     since: Option<Instant>,
     sleep: Duration,
-    /// When a look is taken whether the context is lost, and after what pause the next.
+    /// When a look is taken whether the context is lost.
     look: Duration,
-    pause: Duration,
 }
 
 /// How often the clock is looked at.
 const ROUNDS: u32 = 64;
 
 const SHORTEST_SLEEP: Duration = Duration::from_micros(5);
-const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
 impl Patience {
     fn new(waiting: Waiting) -> Self {
-        Self { waiting, rounds: ROUNDS, since: None, sleep: SHORTEST_SLEEP, look: FIRST_PAUSE, pause: FIRST_PAUSE }
+        Self { waiting, rounds: ROUNDS, since: None, sleep: SHORTEST_SLEEP, look: LONGEST_PAUSE }
     }
 
     fn renew(&mut self) {
@@ -179,8 +177,7 @@ impl Patience {
         if elapsed >= self.look {
             // Not here: a call into the driver may wait for what only this worker can do.
             watch::watch(shared.context());
-            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-            self.look = elapsed + self.pause;
+            self.look = elapsed + LONGEST_PAUSE;
         }
         let (spin, longest) = self.waiting.limits();
         if let Some(longest) = longest
