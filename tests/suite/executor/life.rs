@@ -123,20 +123,20 @@ fn many_streams(machine: &Machine) -> Result<(), Failed> {
         executor.host_launch(stream, move || touch(calls.fetch_add(1, Ordering::Relaxed)))
     };
     // Their handles are used again and again, their ids are not.
-    for _ in 0..500 {
+    for _ in 0..300 {
         let stream = machine.stream()?;
         call(&stream)?;
         call(&stream)?;
     }
     machine.context.synchronize()?;
-    equal("one after another", &calls.swap(0, Ordering::Relaxed), &1000)?;
+    equal("one after another", &calls.swap(0, Ordering::Relaxed), &600)?;
     // Of streams that wait, a device takes on a few at a time: none of them waits for another here.
-    let streams = (0..300).map(|_| machine.stream()).collect::<cuda_hostfn::Result<Vec<_>>>()?;
+    let streams = (0..150).map(|_| machine.stream()).collect::<cuda_hostfn::Result<Vec<_>>>()?;
     let mut gate = Gate::close(&executor, &streams[0])?;
     streams.iter().try_for_each(call)?;
     gate.open();
     streams.iter().try_for_each(|stream| stream.synchronize())?;
-    equal("at once", &calls.load(Ordering::Relaxed), &300)
+    equal("at once", &calls.load(Ordering::Relaxed), &150)
 }
 
 fn many_executors(machine: &Machine) -> Result<(), Failed> {

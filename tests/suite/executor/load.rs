@@ -31,7 +31,7 @@ fn flat(machine: &Machine) -> Result<(), Failed> {
     let executor = HostExecutor::new(&machine.context, ExecutorOptions::new().workers(4))?;
     let stream = machine.stream()?;
     let (calls, disordered) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let round = scale(200_000);
+    let round = scale(50_000);
     let mut at_first = None;
     for number in 0..10 {
         for index in 0..round {

@@ -45,7 +45,7 @@ struct Link {
     done: Sender<cuda_hostfn::Result<()>>,
 }
 
-const LINKS: u32 = 5000;
+const LINKS: u32 = 2000;
 
 fn go_on(link: &Arc<Link>) -> cuda_hostfn::Result<()> {
     let next = link.clone();
