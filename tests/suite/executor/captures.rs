@@ -5,6 +5,7 @@ use std::thread;
 
 use cuda_hostfn::{CaptureMode, CaptureStatus, Error, ExecutorOptions, HostExecutor, StreamRef, host};
 use libtest_mimic::Failed;
+use simulated_driver_client::Client;
 use tests::{Drops, Machine, Row, check, equal, soon, touch};
 
 use crate::executor;
@@ -12,7 +13,7 @@ use crate::executor;
 pub const TRIALS: &[Row] = &[
     ("captures: closures are given back, and the capture goes on", refused),
     ("captures: those of other streams disturb none", elsewhere),
-    ("captures: begun and ended by another thread all the time", raced),
+    ("captures: begun and ended in another stream all the time", raced_elsewhere),
 ];
 
 fn is_refused(executor: &HostExecutor, stream: &StreamRef) -> Result<(), Failed> {
@@ -52,8 +53,18 @@ fn elsewhere(machine: &Machine) -> Result<(), Failed> {
     equal("result", &inside?, &7)
 }
 
+fn raced_elsewhere(machine: &Machine) -> Result<(), Failed> {
+    raced(machine, false)
+}
+
+/// In the very stream, a real driver does not survive it (580: a call that enqueues and the end of the capture that it has
+/// got into, at the same time, end in a segmentation fault).
+pub fn raced_here(machine: &Machine, _: Client) -> Result<(), Failed> {
+    raced(machine, true)
+}
+
 /// Every closure is called once, or given back; nothing hangs.
-fn raced(machine: &Machine) -> Result<(), Failed> {
+fn raced(machine: &Machine, is_here: bool) -> Result<(), Failed> {
     let executor = executor(machine)?;
     let stream = machine.stream()?;
     let (calls, is_over) = (std::sync::Arc::new(AtomicU32::new(0)), AtomicBool::new(false));
@@ -63,7 +74,7 @@ fn raced(machine: &Machine) -> Result<(), Failed> {
         let other = scope.spawn(|| -> Result<(), Failed> {
             let other = machine.stream()?;
             while !is_over.load(Ordering::Relaxed) {
-                for stream in [&stream, &other] {
+                for stream in [&other, &stream].into_iter().take(1 + usize::from(is_here)) {
                     if stream.begin_capture(CaptureMode::Relaxed).is_ok() {
                         thread::yield_now();
                         let _ = stream.end_capture();
@@ -80,6 +91,7 @@ fn raced(machine: &Machine) -> Result<(), Failed> {
         is_over.store(true, Ordering::Relaxed);
         other.join().map_err(|_| "panicked")?
     })?;
+    check(is_here || given_back == 0, || format!("{given_back} were given back"))?;
     stream.synchronize()?;
     soon("called or given back", || calls.load(Ordering::Relaxed) + given_back == CALLS)?;
     soon("nothing is outstanding", || host::outstanding() == 0)

@@ -12,7 +12,7 @@ use libtest_mimic::{Failed, Trial};
 use simulated_driver_client::{Client, Version, When};
 use tests::{Drops, Machine, SIMULATED, SimulatedRow, check, equal, simulated_trials, soon, touch, trial_with};
 
-use crate::executor;
+use crate::{captures, executor};
 
 const TRIALS: &[SimulatedRow] = &[
     ("faults: an enqueue that fails gives the closure back", enqueue),
@@ -21,6 +21,7 @@ const TRIALS: &[SimulatedRow] = &[
     ("faults: memory goes back to the driver with the executor", memory),
     ("faults: a device without 64-bit operations", narrow),
     ("faults: a driver that lacks the operations", old_driver),
+    ("captures: begun and ended by another thread all the time", captures::raced_here),
 ];
 
 pub fn trials(machine: &Result<Machine, String>) -> Vec<Trial> {

@@ -155,9 +155,12 @@ mod models {
                     thread::spawn(move || model.work(rank, serve))
                 };
                 let handles: Vec<_> = (0..workers).map(hire).collect();
-                enqueued.iter().for_each(|&strand| model.enqueue(strand));
+                enqueued.iter().for_each(|_| model.crew.begin());
+                let (&last, first) = enqueued.split_last().unwrap();
+                first.iter().for_each(|&strand| model.change(strand, Strand::Rung));
+                // Who is woken by that finds that the last has not rung yet.
                 model.crew.dismiss();
-                model.changed.notify_all();
+                model.change(last, Strand::Rung);
                 handles.into_iter().for_each(|handle| handle.join().unwrap());
                 assert!(model.strands.lock().unwrap().iter().all(|&strand| strand == Strand::Over));
             });
