@@ -57,8 +57,7 @@ fn raced_elsewhere(machine: &Machine) -> Result<(), Failed> {
     raced(machine, false)
 }
 
-/// In the very stream, a real driver does not survive it (580: a call that enqueues and the end of the capture that it has
-/// got into, at the same time, end in a segmentation fault).
+/// In the very stream, which a real driver (580.159.04) did not survive: the trial ended in a segmentation fault there.
 pub fn raced_here(machine: &Machine, _: Client) -> Result<(), Failed> {
     raced(machine, true)
 }
