@@ -25,7 +25,7 @@ use crate::error::call;
 use crate::sys::{CUstreamCaptureMode, CUstreamCaptureStatus};
 use crate::{Error, Graph, Result, StreamRef};
 pub use guard::Capture;
-pub(crate) use turns::{to_add, to_end};
+pub(crate) use turns::{ends_begun, to_add, to_end};
 
 /// Which calls are forbidden while a capture goes on, because they could not be captured (such as `cuMemAlloc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

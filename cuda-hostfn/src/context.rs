@@ -154,8 +154,10 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// What the driver answers; a kernel that failed is reported here.
+    /// What the driver answers; a kernel that failed is reported here. [`Error::WouldDeadlock`](crate::Error::WouldDeadlock)
+    /// in a closure of an [executor](crate::HostExecutor) in this context.
     pub fn synchronize(&self) -> Result<()> {
+        host::check_no_deadlock_in(self)?;
         let _entered = self.enter()?;
         // SAFETY: the context is current.
         unsafe { call!(cuCtxSynchronize()) }

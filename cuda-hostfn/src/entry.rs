@@ -7,7 +7,7 @@ use crate::CudaVersion;
 use crate::sys::driver::Symbol;
 use crate::sys::{
     CUcontext, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphExecUpdateResult, CUgraphNode, CUhostFn, CUresult,
-    CUstream, CUstreamCaptureStatus,
+    CUstream, CUstreamBatchMemOpParams, CUstreamCaptureStatus,
 };
 
 macro_rules! by_name {
@@ -37,6 +37,10 @@ by_name! {
     fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
     fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
     fn cuCtxGetId(context: CUcontext, id: *mut c_ulonglong);
+    fn cuStreamGetId(stream: CUstream, id: *mut c_ulonglong);
+    fn cuStreamBatchMemOp_v2(
+        stream: CUstream, count: c_uint, operations: *mut CUstreamBatchMemOpParams, flags: c_uint,
+    );
     fn cuLaunchHostFunc_v2(stream: CUstream, function: CUhostFn, data: *mut c_void, sync_mode: c_uint);
     fn cuStreamGetCaptureInfo_v2(
         stream: CUstream, status: *mut CUstreamCaptureStatus, id: *mut c_ulonglong, graph: *mut CUgraph,
@@ -95,8 +99,10 @@ pub(crate) fn context_id(context: CUcontext) -> Option<u64> {
 pub(crate) fn since(function: &str) -> Option<CudaVersion> {
     Some(match function {
         "cuGraphInstantiateWithFlags" => CudaVersion::new(11, 4),
+        "cuStreamBatchMemOp_v2" => CudaVersion::new(11, 7),
         "cuLaunchKernelEx" => CudaVersion::new(11, 8),
         "cuGraphAddKernelNode" => CudaVersion::new(12, 0),
+        "cuStreamGetId" => CudaVersion::new(12, 0),
         "cuGraphExecUpdate_v2" => CudaVersion::new(12, 0),
         "cuGraphAddNode_v2" => CudaVersion::new(12, 3),
         "cuFuncGetParamInfo" => CudaVersion::new(12, 4),

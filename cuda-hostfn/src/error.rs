@@ -31,6 +31,9 @@ pub enum Error {
     UnknownValue(UnknownValue),
     /// CUDA may not be called in a [host function](crate::host); the driver was not called.
     CalledFromHostFunction,
+    /// Waiting would never end: this is a closure of an [executor](crate::HostExecutor), and its own stream, which waits for
+    /// it, is what it would wait for. The driver was not called.
+    WouldDeadlock,
     /// Something made the capture that the stream is in invalid: a call that could not be captured, for instance. Its
     /// graph is lost with all that was captured; [ending](crate::StreamRef::end_capture) it gives the streams back.
     CaptureInvalidated(DriverError),
@@ -149,6 +152,9 @@ impl fmt::Display for Error {
             Self::CalledFromHostFunction => {
                 f.write_str("CUDA cannot be called in a host function; do it on another thread, or afterwards")
             }
+            Self::WouldDeadlock => f.write_str(
+                "waiting would never end: the stream waits for this closure; wait on another thread, or enqueue what comes after it",
+            ),
             Self::CaptureInvalidated(error) => {
                 write!(f, "{error}; what was captured is lost: end the capture and begin another")
             }

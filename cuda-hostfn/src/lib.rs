@@ -26,7 +26,7 @@ pub use device::Device;
 pub use error::{DriverError, Error, InvalidArgument, MissingFunction, Result, UnknownValue};
 pub use event::{Event, EventOptions};
 pub use graph::{Graph, GraphExec, HostNode, InstantiateOptions, KernelNode, Node};
-pub use host::{EnqueueError, HostTask, SyncMode, TaskError, in_host_function};
+pub use host::{EnqueueError, ExecutorOptions, HostExecutor, HostTask, SyncMode, TaskError, in_host_function};
 pub use kernel::Kernel;
 pub use launch::{Arguments, Dim3, KernelArgument, LaunchConfig, Launched};
 pub use module::Module;
@@ -50,6 +50,7 @@ mod tests {
         send_and_sync::<Kernel<(u64, *mut f32)>>();
         send_and_sync::<LaunchConfig<((), attribute::ProgrammaticEvent<'_>)>>();
         send_and_sync::<Error>();
+        send_and_sync::<HostExecutor>();
         send::<Graph>();
         send::<GraphExec>();
     }

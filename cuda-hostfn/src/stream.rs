@@ -32,6 +32,7 @@ use std::ptr;
 
 use crate::error::call;
 use crate::event::is_ready;
+use crate::host::check_no_deadlock;
 use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream};
 use crate::{Context, Event, Priority, Result};
 
@@ -92,8 +93,10 @@ impl StreamRef {
     /// # Errors
     ///
     /// What the driver answers; a kernel that failed is reported here. `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` while
-    /// the stream is capturing, which invalidates the capture.
+    /// the stream is capturing, which invalidates the capture. [`Error::WouldDeadlock`](crate::Error::WouldDeadlock) in a
+    /// closure of an [executor](crate::HostExecutor) in this very stream.
     pub fn synchronize(&self) -> Result<()> {
+        check_no_deadlock(self)?;
         let _entered = self.context.enter()?;
         // SAFETY: the handle lives.
         unsafe { call!(cuStreamSynchronize(self.raw)) }

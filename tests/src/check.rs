@@ -1,6 +1,9 @@
 //! Trials, and what fails them.
 
 use std::fmt::{Debug, Display};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use std::{process, thread};
 
 use libtest_mimic::{Failed, Trial};
 
@@ -13,9 +16,31 @@ pub fn trial_with<T: Send + 'static>(
     run: impl FnOnce(T) -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
     match needed {
-        Ok(needed) => Trial::test(name, move || run(needed)),
+        Ok(needed) => {
+            let watched = name.to_owned();
+            Trial::test(name, move || watch(watched, || run(needed)))
+        }
         Err(why) => Trial::test(format!("{name} (did not run: {why})"), || Ok(())).with_ignored_flag(true),
     }
+}
+
+/// Far longer than any trial takes, also on a busy machine.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// A trial that hangs ends the process, and is named.
+fn watch<R>(name: String, run: impl FnOnce() -> R) -> R {
+    let (done, is_done) = channel::<()>();
+    let watchdog = thread::spawn(move || {
+        if is_done.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("\nhangs: {name}");
+            process::exit(101);
+        }
+    });
+    let result = run();
+    drop(done);
+    // Nothing of it is left for the next trial to find.
+    let _ = watchdog.join();
+    result
 }
 
 /// A trial on a machine's device, in the disorder that was asked for by `CUDA_TESTS_SEED`.

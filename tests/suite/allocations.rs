@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use cuda_hostfn::attribute::{Cooperative, ProgrammaticStreamSerialization, SynchronizationPolicy};
-use cuda_hostfn::{Context, Device, Error, Kernel, LaunchConfig, Module, Priority, Result, Stream, host};
+use cuda_hostfn::{
+    Context, Device, Error, ExecutorOptions, HostExecutor, Kernel, LaunchConfig, Module, Priority, Result, Stream, host,
+};
 use libtest_mimic::{Arguments, Failed};
 use simulated_driver_client::{self as client, Version};
 use tests::{check, trial_with};
@@ -44,6 +46,7 @@ const CALLS: u32 = 200;
 
 struct Machine {
     stream: Stream,
+    executor: HostExecutor,
     fill: Kernel<(u64, u32, u32)>,
 }
 
@@ -62,7 +65,8 @@ impl Machine {
     fn open() -> Result<Self> {
         let context = Context::primary(Device::get(0)?)?;
         let module = Module::from_ptx(&context, include_str!("../../cuda-hostfn/tests/fill.ptx"))?;
-        Ok(Self { stream: Stream::new(&context)?, fill: module.kernel("fill")? })
+        let executor = HostExecutor::new(&context, ExecutorOptions::new().workers(2))?;
+        Ok(Self { stream: Stream::new(&context)?, executor, fill: module.kernel("fill")? })
     }
 
     /// The most allocations that a call made in a later round of calls; and no memory stays behind.
@@ -89,7 +93,7 @@ impl Machine {
 type Call = fn(&Machine) -> Result<()>;
 
 /// Calls, and how many allocations each may make.
-const CALLS_ALLOWED: [(&str, f64, Call); 10] = [
+const CALLS_ALLOWED: [(&str, f64, Call); 12] = [
     ("a launch", 0.0, |machine| launch(machine, &LaunchConfig::new(1, 1))),
     ("a launch with three attributes", 0.0, |machine| {
         let config = LaunchConfig::new(1, 1).attribute(Priority::DEFAULT);
@@ -112,6 +116,10 @@ const CALLS_ALLOWED: [(&str, f64, Call); 10] = [
     }),
     ("host_task, detached", 0.0, |machine| Ok(machine.stream.host_task(|| 7).map(drop)?)),
     ("host_task, joined", 0.0, |machine| Ok(machine.stream.host_task(|| 7)?.join().map(drop)?)),
+    ("an executor's host_launch", 0.0, |machine| Ok(machine.executor.host_launch(&machine.stream, || ())?)),
+    ("an executor's host_task, joined", 0.0, |machine| {
+        Ok(machine.executor.host_task(&machine.stream, || 7)?.join().map(drop)?)
+    }),
 ];
 
 fn launch<L: cuda_hostfn::launch::Attributes>(machine: &Machine, config: &LaunchConfig<L>) -> Result<()> {

@@ -13,12 +13,13 @@ use crate::bench::hot_paths;
 use crate::setup;
 
 /// What is built, and how each of its programs is run on the other machine.
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part { build: &["test", "--no-run", "--package", "cuda-hostfn", "--lib"], seconds: 60, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "conformance"], seconds: 120, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "device"], seconds: 240, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "host"], seconds: 60, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "graph"], seconds: 60, arguments: "" },
+    Part { build: &["test", "--no-run", "--package", "tests", "--test", "executor"], seconds: 120, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "allocations"], seconds: 60, arguments: "" },
     Part {
         build: &["bench", "--no-run", "--package", "tests", "--bench", "graphs"],

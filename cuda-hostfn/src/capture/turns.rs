@@ -11,6 +11,7 @@
 //!
 //! Any number may add at once, and any number end. Nothing else takes turns; beginning a capture does not.
 
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 #[cfg(not(loom))]
@@ -30,6 +31,9 @@ const LIMIT: Duration = Duration::from_secs(1);
 static TURNS: Turns = Turns::new();
 #[cfg(loom)]
 static TURNS: std::sync::LazyLock<Turns> = std::sync::LazyLock::new(Turns::new);
+
+/// How many turns to end a capture there were.
+static ENDS_BEGUN: AtomicUsize = AtomicUsize::new(0);
 
 /// How many are adding (the lower half) and ending (the upper half).
 #[derive(Debug)]
@@ -51,7 +55,14 @@ pub(crate) fn to_add() -> Option<Turn<'static>> {
 
 /// The turn to end a capture; `None` if those who add closures are not done for too long.
 pub(crate) fn to_end() -> Option<Turn<'static>> {
+    ENDS_BEGUN.fetch_add(1, Ordering::SeqCst);
     TURNS.to_end(patience())
+}
+
+/// How often the end of a capture has begun.
+#[inline]
+pub(crate) fn ends_begun() -> usize {
+    ENDS_BEGUN.load(Ordering::SeqCst)
 }
 
 /// Waits a little each time, and says whether it may be asked again.

@@ -2,16 +2,17 @@
 
 use std::ffi::{c_uint, c_void};
 
+use super::executor::{Lease, Shared};
 use super::handle::Handle;
 use super::hook::{self, Moment};
 use super::job::{Boxed, Job, Launch, Once, Retire, With};
 use super::record::Record;
-use super::task::{self, Take};
+use super::task::{self, Origin, Take};
 use super::{EnqueueError, HostTask, captured, reclaim, trampoline};
 use crate::context::Settled;
 use crate::error::call;
 use crate::sys::{CUhostFn, CUresult, driver};
-use crate::{CaptureStatus, Error, Result, StreamRef};
+use crate::{CaptureStatus, Context, Error, Result, StreamRef, capture};
 
 /// How the driver's thread waits for the host function's turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -47,23 +48,40 @@ impl SyncMode {
 #[derive(Clone, Copy, Debug)]
 pub struct HostFunctions<'s> {
     stream: &'s StreamRef,
-    mode: SyncMode,
+    way: Way<'s>,
+}
+
+/// Who calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way<'s> {
+    /// The driver's thread.
+    Driver(SyncMode),
+    /// An executor's workers.
+    Executor(&'s Shared),
+    /// The driver's thread, for an executor that has no workers.
+    InsteadOfExecutor,
 }
 
 /// The stream takes host functions.
 struct Ready {
     settled: Settled,
+    /// How many captures had been ended.
+    ended: usize,
     is_capturing: bool,
 }
 
 impl<'s> HostFunctions<'s> {
     pub(super) fn new(stream: &'s StreamRef, mode: SyncMode) -> Self {
-        Self { stream, mode }
+        Self::by(stream, Way::Driver(mode))
+    }
+
+    pub(super) fn by(stream: &'s StreamRef, way: Way<'s>) -> Self {
+        Self { stream, way }
     }
 
     pub(super) fn supported(stream: &'s StreamRef, mode: SyncMode) -> Result<Self> {
         mode.check_supported()?;
-        Ok(Self { stream, mode })
+        Ok(Self::new(stream, mode))
     }
 
     /// [`StreamRef::host_launch`] in this mode.
@@ -76,9 +94,10 @@ impl<'s> HostFunctions<'s> {
         F: FnMut() + Send + 'static,
     {
         match self.ready() {
-            Ok(ready) if ready.is_capturing => {
-                captured::capture(self.stream, f, |function, data| self.put(function, data))
-            }
+            Ok(ready) if ready.is_capturing => match self.way {
+                Way::Driver(mode) => captured::capture(self.stream, f, |function, data| self.put(mode, function, data)),
+                Way::Executor(_) | Way::InsteadOfExecutor => Err(EnqueueError::new(Error::Capturing, f)),
+            },
             Ok(ready) => self.launch(&ready, Launch(f)).map_err(|error| error.map(|job| job.0)),
             Err(error) => Err(EnqueueError::new(error, f)),
         }
@@ -123,25 +142,35 @@ impl<'s> HostFunctions<'s> {
     /// A job with a handle.
     pub(super) fn task<J: Job>(self, job: J) -> Result<HostTask<J::Output>, EnqueueError<J>> {
         match self.ready_for_task() {
-            Ok(ready) if Record::<J>::FITS => self.submit(&ready, job, |handle| self.accepted(handle, task::take::<J>)),
+            Ok(ready) if Record::<J>::FITS => {
+                self.submit(&ready, job, |handle, origin| self.accepted(handle, origin, task::take::<J>))
+            }
             Ok(ready) => {
                 let boxed = Boxed(Box::new(job));
-                let task = self.submit(&ready, boxed, |handle| self.accepted(handle, task::take_boxed::<J>));
-                task.map_err(|error| error.map(|boxed| *boxed.0))
+                let keep = |handle, origin| self.accepted(handle, origin, task::take_boxed::<J>);
+                self.submit(&ready, boxed, keep).map_err(|error| error.map(|boxed| *boxed.0))
             }
             Err(error) => Err(EnqueueError::new(error, job)),
         }
     }
 
-    fn accepted<T>(self, handle: Handle, take: Take<T>) -> HostTask<T> {
+    fn accepted<T>(self, handle: Handle, origin: Origin, take: Take<T>) -> HostTask<T> {
         handle.header().accepted();
         // SAFETY: they belong together, and the handle is of this context.
-        unsafe { HostTask::new(handle, take, self.stream.context().clone()) }
+        unsafe { HostTask::new(handle, take, self.context().clone(), origin) }
+    }
+
+    /// Whose the records are. An executor has them all in its own, where its workers learn of a fault.
+    fn context(self) -> &'s Context {
+        match self.way {
+            Way::Driver(_) | Way::InsteadOfExecutor => self.stream.context(),
+            Way::Executor(executor) => executor.context(),
+        }
     }
 
     fn ready(self) -> Result<Ready> {
         reclaim::drain_in_turn();
-        let settled = self.stream.context().captures().settled();
+        let (settled, ended) = (self.stream.context().captures().settled(), capture::ends_begun());
         let is_capturing = match self.stream.with_context_if_needed(|| self.stream.current_capture_status())? {
             CaptureStatus::None => false,
             CaptureStatus::Active => true,
@@ -150,7 +179,7 @@ impl<'s> HostFunctions<'s> {
                 return Err(crate::error::check("cuStreamIsCapturing", code).expect_err("not a success"));
             }
         };
-        Ok(Ready { settled, is_capturing })
+        Ok(Ready { settled, ended, is_capturing })
     }
 
     fn ready_for_task(self) -> Result<Ready> {
@@ -160,47 +189,100 @@ impl<'s> HostFunctions<'s> {
     /// A job that nobody waits for.
     fn launch<J: Job>(self, ready: &Ready, job: J) -> Result<(), EnqueueError<J>> {
         if Record::<J>::FITS {
-            self.submit(ready, job, drop)
+            self.submit(ready, job, |handle, _| drop(handle))
         } else {
             let boxed = Boxed(Box::new(job));
-            self.submit(ready, boxed, drop).map_err(|error| error.map(|boxed| *boxed.0))
+            self.submit(ready, boxed, |handle, _| drop(handle)).map_err(|error| error.map(|boxed| *boxed.0))
         }
     }
 
     /// Enqueues a job; `keep` takes the handle once the driver has accepted the call.
-    fn submit<J: Job, R>(self, ready: &Ready, job: J, keep: impl FnOnce(Handle) -> R) -> Result<R, EnqueueError<J>> {
-        let context = self.stream.context();
+    fn submit<J: Job, R>(
+        self,
+        ready: &Ready,
+        job: J,
+        keep: impl FnOnce(Handle, Origin) -> R,
+    ) -> Result<R, EnqueueError<J>> {
+        let lease = match self.lease() {
+            Ok(lease) => lease,
+            // Begun by another thread since it was asked.
+            Err(_) if self.is_capturing() == Some(true) => return Err(EnqueueError::new(Error::Capturing, job)),
+            Err(error) => return Err(EnqueueError::new(error, job)),
+        };
+        let context = self.context();
         let handle = Handle::new(context, job);
-        let handle = match self.enqueue(Some(trampoline::call), handle.record().as_ptr().cast()) {
-            Ok(()) => handle,
+        let put = match &lease {
+            Some(lease) => lease.put(self.stream, handle.record()),
+            None => self.enqueue(Some(trampoline::call), handle.record().as_ptr().cast()),
+        };
+        let is_doubtful = put.is_ok() && self.was_perhaps_captured(ready);
+        if is_doubtful {
+            handle.header().keep_for_ever();
+        }
+        let refusal = match put {
+            // Workers would be waited for until the graph is launched.
+            Ok(()) if is_doubtful && lease.is_some() && self.is_capturing() == Some(true) => Some(Error::Capturing),
+            result => result.err(),
+        };
+        let is_certain = !is_doubtful && refusal.as_ref().is_none_or(is_certain);
+        if let Some(lease) = lease.as_ref().filter(|_| !is_certain) {
+            lease.retire();
+        }
+        let handle = match refusal {
+            None => handle,
             // SAFETY: the handle of such a job in this context.
-            Err(error) => match unsafe { handle.refused::<J>(context, is_certain(&error)) } {
-                Ok(job) => return Err(EnqueueError::new(error, job)),
+            Some(error) => match unsafe { handle.refused::<J>(context, is_certain) } {
+                Ok(job) => {
+                    lease.into_iter().for_each(Lease::give_back);
+                    return Err(EnqueueError::new(error, job));
+                }
                 // The driver reported what befell other work; this call had begun.
                 Err(handle) => handle,
             },
         };
-        if !context.captures().none_since(ready.settled) {
-            // Another thread began a capture meanwhile: perhaps the function is a node of a graph, to be replayed.
-            handle.header().keep_for_ever();
-        }
         hook::tell(handle.record(), Moment::Enqueued);
-        let kept = keep(handle);
+        let origin = match &lease {
+            Some(lease) => Origin::Executor(lease.stream_id()),
+            None => Origin::Driver(self.stream.as_raw().addr()),
+        };
+        let kept = keep(handle, origin);
         if context.lane().fault().is_some() {
             context.give_up_lost();
         }
         Ok(kept)
     }
 
+    /// Whether another thread may have begun a capture meanwhile, so that the call is a node of a graph, to be replayed.
+    fn was_perhaps_captured(self, ready: &Ready) -> bool {
+        // One that began and is over was ended.
+        !self.stream.context().captures().none_since(ready.settled)
+            && (self.is_capturing() != Some(false) || capture::ends_begun() != ready.ended)
+    }
+
+    /// The stream's strand, if workers are to call.
+    fn lease(self) -> Result<Option<Lease<'s>>> {
+        match self.way {
+            Way::Driver(_) | Way::InsteadOfExecutor => Ok(None),
+            Way::Executor(executor) => executor.lease(self.stream).map(Some),
+        }
+    }
+
+    /// `None` if the driver does not say.
+    fn is_capturing(self) -> Option<bool> {
+        let status = self.stream.with_context_if_needed(|| self.stream.current_capture_status());
+        status.ok().map(|status| status != CaptureStatus::None)
+    }
+
     /// Whatever context is current.
     pub(super) fn enqueue(self, function: CUhostFn, data: *mut c_void) -> Result<()> {
-        self.stream.with_context_if_needed(|| self.put(function, data))
+        let mode = if let Way::Driver(mode) = self.way { mode } else { SyncMode::Blocking };
+        self.stream.with_context_if_needed(|| self.put(mode, function, data))
     }
 
     /// The one place where host functions go to the driver.
-    fn put(self, function: CUhostFn, data: *mut c_void) -> Result<()> {
+    fn put(self, mode: SyncMode, function: CUhostFn, data: *mut c_void) -> Result<()> {
         let stream = self.stream.as_raw();
-        match self.mode {
+        match mode {
             // SAFETY: the handle lives; the function may be called with `data`, says who made them.
             SyncMode::Blocking => unsafe { call!(cuLaunchHostFunc(stream, function, data)) },
             // SAFETY: as above.

@@ -74,11 +74,15 @@ pub enum TaskError {
     Lost(Error),
     /// Waiting in a host function would never end: the driver calls one at a time.
     CalledFromHostFunction,
+    /// Waiting would never end: this is a closure of an [executor](crate::HostExecutor), and the task comes after it in its
+    /// stream.
+    WouldDeadlock,
 }
 
 impl fmt::Display for TaskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::WouldDeadlock => Error::WouldDeadlock.fmt(f),
             Self::Panicked(panic) => write!(f, "the host function panicked: {panic}"),
             Self::Lost(error) => write!(f, "the host function will never be called: {error}"),
             Self::CalledFromHostFunction => Error::CalledFromHostFunction.fmt(f),
@@ -90,7 +94,7 @@ impl StdError for TaskError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::Lost(error) => Some(error),
-            Self::Panicked(_) | Self::CalledFromHostFunction => None,
+            Self::Panicked(_) | Self::CalledFromHostFunction | Self::WouldDeadlock => None,
         }
     }
 }
@@ -101,6 +105,7 @@ impl From<TaskError> for Error {
             TaskError::Panicked(panic) => Self::Panicked(panic.to_string()),
             TaskError::Lost(error) => Self::Lost(Arc::new(error)),
             TaskError::CalledFromHostFunction => Self::CalledFromHostFunction,
+            TaskError::WouldDeadlock => Self::WouldDeadlock,
         }
     }
 }

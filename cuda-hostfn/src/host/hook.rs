@@ -20,10 +20,10 @@ pub struct Call(usize);
 pub enum Moment {
     /// The driver has accepted it. Told by the thread that enqueues, perhaps after the driver's thread has told more.
     Enqueued,
-    /// It is about to run. Told on the driver's thread, which waits for the hook.
+    /// It is about to run. Told on the driver's thread, or an executor's, which waits for the hook.
     Started,
-    /// It has returned or panicked. Told on the driver's thread, which waits for the hook, before anybody who waits for
-    /// the task wakes up.
+    /// It has returned or panicked. Told on that thread, which waits for the hook, before anybody who waits for the task
+    /// wakes up.
     Finished,
     /// After a fault, it will never be called. Told by whatever thread found out.
     Lost,

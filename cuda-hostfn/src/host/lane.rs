@@ -182,7 +182,7 @@ impl Drop for Entry {
             // SAFETY: the context is gone, which slots in use would keep.
             unsafe { Block::free(self.block) };
         } else {
-            super::record::bury(self.block);
+            super::record::bury(self.block.cast());
         }
     }
 }

@@ -29,6 +29,9 @@
 //!
 //! A call that is refused gives back what it was given, in [`EnqueueError`].
 //!
+//! A [`HostExecutor`] calls closures and tasks on threads of its own instead of the driver's: sooner, several at a time, and
+//! CUDA is allowed there. What is said below of the driver's thread is not about those; the rest is.
+//!
 //! # In a host function
 //!
 //! The driver calls all host functions on a thread of its own, one after another, and CUDA may not be called there. So
@@ -162,6 +165,7 @@ mod copy;
 mod counters;
 mod enqueue;
 mod error;
+mod executor;
 mod handle;
 mod hook;
 mod job;
@@ -186,6 +190,8 @@ pub(crate) use captured::{give_to_graph, take_from_graph};
 pub use counters::{Counters, counters, outstanding};
 pub use enqueue::{HostFunctions, SyncMode};
 pub use error::{EnqueueError, TaskError};
+pub use executor::{ExecutorOptions, HostExecutor, Method, Waiting};
+pub(crate) use executor::{check_no_deadlock, check_no_deadlock_in};
 pub use hook::{Call, Hook, Moment, set_hook};
 pub(crate) use keeper::{Kept, with_keeper};
 pub(crate) use lane::Lane;

@@ -55,8 +55,8 @@ static HANDLER: RwLock<Option<Handler>> = RwLock::new(None);
 /// `None`, the default, tells nobody: std's panic hook has already printed it, and [`counters`](super::counters()) has
 /// counted it.
 ///
-/// The handler is called in the host function that panicked, on the driver's thread, and may not call CUDA; for a
-/// detached task, where its result is dropped. If it panics, that is counted.
+/// The handler is called where the closure panicked: on the driver's thread, where it may not call CUDA, or on an
+/// executor's; for a detached task, where its result is dropped. If it panics, that is counted.
 pub fn set_panic_handler(handler: Option<PanicHandler>) {
     let handler = handler.map(Arc::new);
     let before = std::mem::replace(&mut *HANDLER.write(), handler);

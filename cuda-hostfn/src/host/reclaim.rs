@@ -122,6 +122,11 @@ fn drain_if(has_garbage: bool, slots_are_over: bool) {
     }
 }
 
+/// Whether [`drain`] would find something to do, on a thread that has nothing else to do.
+pub(super) fn is_wanted() -> bool {
+    (!QUEUE.is_empty() || SUSPICION.load(Ordering::Relaxed)) && RECLAIMERS.load(Ordering::Relaxed) == 0
+}
+
 #[cold]
 fn drain_now(look_for_lost: bool, take_slots_back: bool) -> u64 {
     let reclaimed = thread::reclaiming(|| {

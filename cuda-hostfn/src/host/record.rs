@@ -12,18 +12,18 @@
 
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::Waker;
 
 use parking_lot::Mutex;
 
-use super::block::{self, Block};
+use super::block;
 use super::counters::{self, LOST};
 use super::hook::{self, Moment};
 use super::job::Job;
 use super::panics::{Panic, contained, guarded, report};
+use super::reclaim as queue;
 use super::state::State;
-use super::{reclaim as queue, thread};
 
 /// What the record of every job begins with.
 #[derive(Debug)]
@@ -36,6 +36,20 @@ pub(super) struct Header {
     is_accepted: AtomicBool,
     references: AtomicU32,
     table: UnsafeCell<&'static Table>,
+    /// What an executor's stream waits for.
+    number: AtomicU64,
+}
+
+/// Who calls a record: a thread of the driver's, or a worker for a stream.
+pub(super) trait Caller {
+    /// Runs the user's closure and hooks.
+    fn run(&self, run: impl FnOnce());
+
+    /// The closure has returned, and its outcome can be seen.
+    fn over(&self);
+
+    /// Runs a waker, which may panic.
+    fn wake(&self, wake: impl FnOnce());
 }
 
 /// What depends on the job's type.
@@ -211,7 +225,17 @@ impl Header {
         const NONE: Table =
             Table { run: |_| (), drop_job: |_| (), free: |_| (), is_task: false, has_values: false, waker_at: 0 };
         let (is_accepted, references) = (AtomicBool::new(false), AtomicU32::new(0));
-        Self { index, state: State::vacant(), is_accepted, references, table: UnsafeCell::new(&NONE) }
+        let number = AtomicU64::new(0);
+        Self { index, state: State::vacant(), is_accepted, references, table: UnsafeCell::new(&NONE), number }
+    }
+
+    /// For an executor's stream. The enqueuing thread says so.
+    pub(super) fn number_is(&self, number: u64) {
+        self.number.store(number, Ordering::Relaxed);
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number.load(Ordering::Relaxed)
     }
 
     pub(super) fn table(&self) -> &'static Table {
@@ -219,37 +243,40 @@ impl Header {
         unsafe { *self.table.get() }
     }
 
-    /// The host function: the driver's thread calls it once.
+    /// The stream has got to the call, which happens once. Says whether the job was still there.
     ///
     /// # Safety
     ///
     /// `header` is the address that the driver was given.
-    pub(super) unsafe fn call(header: NonNull<Self>) {
+    pub(super) unsafe fn call(header: NonNull<Self>, caller: &impl Caller) -> bool {
         // SAFETY: the driver's reference keeps the record.
         let record = unsafe { header.as_ref() };
         if !record.state.start() {
-            return;
+            return false;
         }
         let table = record.table();
         // SAFETY: `start` was won.
         let run = || unsafe { (table.run)(header) };
-        thread::host_function(|| {
+        caller.run(|| {
             hook::tell(header, Moment::Started);
             run();
             hook::tell(header, Moment::Finished);
         });
         record.state.finish();
+        caller.over();
         if !table.has_values {
             // SAFETY: the driver is done with the record, and its reference ends.
-            return unsafe { give_back(header) };
+            unsafe { give_back(header) };
+            return true;
         }
         // SAFETY: the driver's reference keeps the record.
         let waker = if table.is_task { unsafe { waker(header) }.lock().take() } else { None };
         // SAFETY: the driver is done with the record.
         unsafe { block::discard(header) };
         if let Some(waker) = waker {
-            thread::host_function(|| contained(|| waker.wake()));
+            caller.wake(|| waker.wake());
         }
+        true
     }
 
     /// The driver has accepted the call of a task.
@@ -290,8 +317,8 @@ impl Header {
 }
 
 /// Keeps the address of what is never freed, for leak checkers to find.
-pub(super) fn bury(block: NonNull<Block>) {
-    struct Graves(Vec<NonNull<Block>>);
+pub(super) fn bury(block: NonNull<()>) {
+    struct Graves(Vec<NonNull<()>>);
     // SAFETY: nobody follows the pointers.
     unsafe impl Send for Graves {}
     static GRAVES: Mutex<Graves> = Mutex::new(Graves(Vec::new()));

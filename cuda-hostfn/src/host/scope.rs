@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::job::Job;
 use super::panics::contained;
-use super::{EnqueueError, HostFunctions, HostTask, SyncMode, TaskError, in_host_function};
+use super::{EnqueueError, HostFunctions, HostTask, SyncMode, TaskError, check_no_deadlock, in_host_function};
 use crate::{Error, Result, StreamRef};
 
 /// Where closures that borrow are enqueued: [`StreamRef::scope`].
@@ -82,7 +82,7 @@ impl<'scope> Scope<'scope, '_> {
     fn finish(&self) -> Result<(), TaskError> {
         let mut first = Ok(());
         for Call { task, closure } in self.calls.take() {
-            let result = task.join();
+            let result = task.join_anyway();
             // SAFETY: boxed by `host_launch`; the call is over, or will never be.
             contained(|| drop(unsafe { Box::from_raw(closure.0) }));
             first = first.and(result);
@@ -110,7 +110,7 @@ impl StreamRef {
     /// # Errors
     ///
     /// What `body` answers; [`Error::Lost`] if closures were never called, after a device fault.
-    /// [`Error::Capturing`] and [`Error::CalledFromHostFunction`], without running `body`.
+    /// [`Error::Capturing`], [`Error::CalledFromHostFunction`] and [`Error::WouldDeadlock`], without running `body`.
     ///
     /// # Panics
     ///
@@ -119,6 +119,7 @@ impl StreamRef {
         if in_host_function() {
             return Err(Error::CalledFromHostFunction);
         }
+        check_no_deadlock(self)?;
         if self.capture_status()? != crate::CaptureStatus::None {
             return Err(Error::Capturing);
         }

@@ -12,7 +12,7 @@ use super::error::TaskError;
 use super::handle::Handle;
 use super::job::{Boxed, Job};
 use super::panics::Panic;
-use super::{in_host_function, reclaim, watch};
+use super::{executor, in_host_function, reclaim, watch};
 use crate::{Context, Error, Result};
 
 /// How often somebody who waits asks whether the context is lost: at first after a millisecond, then ever more rarely.
@@ -32,6 +32,16 @@ pub struct HostTask<T> {
     handle: Handle,
     context: Context,
     take: Take<T>,
+    origin: Origin,
+}
+
+/// The stream that a task is in, which may be gone by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Of a task that an executor calls: the stream's id.
+    Executor(u64),
+    /// Of another: the address of CUDA's handle.
+    Driver(usize),
 }
 
 /// Gets the outcome out of a handle, under the conditions of [`Handle::take_outcome`].
@@ -57,8 +67,8 @@ impl<T> HostTask<T> {
     /// # Safety
     ///
     /// `take` is for the handle's job, and the job is in a stream of that context.
-    pub(super) unsafe fn new(handle: Handle, take: Take<T>, context: Context) -> Self {
-        Self { handle, context, take }
+    pub(super) unsafe fn new(handle: Handle, take: Take<T>, context: Context, origin: Origin) -> Self {
+        Self { handle, context, take, origin }
     }
 
     /// Whether there is nothing to wait for: the function has returned or panicked, or is lost as far as is known. May
@@ -75,8 +85,15 @@ impl<T> HostTask<T> {
     /// # Errors
     ///
     /// [`TaskError::Panicked`] has the payload; [`TaskError::Lost`] after a device fault, within a fraction of a second
-    /// of the driver's noticing; [`TaskError::CalledFromHostFunction`], which detaches the task.
+    /// of the driver's noticing. [`TaskError::CalledFromHostFunction`] and [`TaskError::WouldDeadlock`], which detach the
+    /// task.
     pub fn join(self) -> Result<T, TaskError> {
+        self.check_no_deadlock().map_err(|_| TaskError::WouldDeadlock)?;
+        self.join_anyway()
+    }
+
+    /// [`join`](Self::join) for who knows that it ends.
+    pub(super) fn join_anyway(self) -> Result<T, TaskError> {
         self.wait(None).map_err(|_| TaskError::CalledFromHostFunction)?;
         self.outcome()
     }
@@ -85,9 +102,16 @@ impl<T> HostTask<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::CalledFromHostFunction`].
+    /// [`Error::CalledFromHostFunction`]; [`Error::WouldDeadlock`] if it would be for the whole of `timeout`.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<bool> {
+        self.check_no_deadlock()?;
         self.wait(Instant::now().checked_add(timeout))
+    }
+
+    fn check_no_deadlock(&self) -> Result<()> {
+        // What comes before a closure in its stream is finished.
+        let is_behind = || executor::is_in_own_stream(&self.context, self.origin);
+        if !self.is_finished() && is_behind() { Err(Error::WouldDeadlock) } else { Ok(()) }
     }
 
     fn wait(&self, deadline: Option<Instant>) -> Result<bool> {

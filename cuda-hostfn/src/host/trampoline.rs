@@ -4,14 +4,31 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use super::captured::Replayed;
-use super::record::Header;
+use super::panics::contained;
+use super::record::{Caller, Header};
 use super::stack::Node;
+use super::thread;
 
 /// The function of a call that was enqueued.
 pub(super) unsafe extern "C" fn call(record: *mut c_void) {
     let Some(record) = NonNull::new(record.cast::<Header>()) else { return };
     // SAFETY: the driver passes the address that was enqueued with this function.
-    unsafe { Header::call(record) };
+    unsafe { Header::call(record, &Driver) };
+}
+
+/// Its thread, where CUDA may not be called.
+struct Driver;
+
+impl Caller for Driver {
+    fn run(&self, run: impl FnOnce()) {
+        thread::host_function(run);
+    }
+
+    fn over(&self) {}
+
+    fn wake(&self, wake: impl FnOnce()) {
+        thread::host_function(|| contained(wake));
+    }
 }
 
 /// The function of a node that was captured.

@@ -26,7 +26,8 @@ const LAYERS: [&str; 12] = [
 ];
 
 /// The suites that run on a device. They are also run on the simulated driver in disorder, and under valgrind.
-pub(super) const ON_DEVICES: [&str; 6] = ["--package", "tests", "--test", "device", "--test", "host"];
+pub(super) const ON_DEVICES: [&str; 8] =
+    ["--package", "tests", "--test", "device", "--test", "host", "--test", "executor"];
 
 /// Everything, with the headers that an ordinary build takes.
 pub(super) fn workspace() -> Result<Tally> {
