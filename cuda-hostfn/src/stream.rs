@@ -29,6 +29,7 @@ pub use options::StreamOptions;
 use std::ffi::{c_int, c_uint};
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::OnceLock;
 
 use crate::error::call;
 use crate::event::is_ready;
@@ -53,12 +54,25 @@ use crate::{Context, Event, Priority, Result};
 pub struct StreamRef {
     raw: CUstream,
     context: Context,
+    id: OnceLock<u64>,
     _thread: PhantomData<*mut ()>,
 }
 
 impl StreamRef {
     fn new(raw: CUstream, context: Context) -> Self {
-        Self { raw, context, _thread: PhantomData }
+        Self { raw, context, id: OnceLock::new(), _thread: PhantomData }
+    }
+
+    /// Tells the stream from all that there were, also at the same address (`cuStreamGetId`). Asked once: the driver does not
+    /// tell while the stream is capturing, and that costs the capture.
+    pub(crate) fn id(&self) -> Result<u64> {
+        if let Some(&id) = self.id.get() {
+            return Ok(id);
+        }
+        let mut id = 0;
+        // SAFETY: the handle lives; the pointer is valid for a write.
+        self.with_context_if_needed(|| unsafe { call!(entry::cuStreamGetId(self.raw, &raw mut id)) })?;
+        Ok(*self.id.get_or_init(|| id))
     }
 
     /// CUDA's handle. It is valid while this value lives.

@@ -283,7 +283,7 @@ impl Drop for HostExecutor {
 /// Refuses a wait for a stream in one of its own closures.
 #[inline]
 pub(crate) fn check_no_deadlock(stream: &StreamRef) -> Result<()> {
-    let is_own = |turn: Turn| shared::id(stream).is_ok_and(|id| id == turn.id);
+    let is_own = |turn: Turn| stream.id().is_ok_and(|id| id == turn.id);
     if worker::turn_in(stream.context()).is_some_and(is_own) { Err(Error::WouldDeadlock) } else { Ok(()) }
 }
 

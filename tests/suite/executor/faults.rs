@@ -46,10 +46,11 @@ const CODES: [CUresult; 3] =
 
 fn enqueue(machine: &Machine, driver: Client) -> Result<(), Failed> {
     let executor = executor(machine)?;
-    let stream = machine.stream()?;
     let drops = Drops::default();
     let functions = ["cuStreamBatchMemOp_v2", "cuStreamGetId", "cuStreamIsCapturing"];
     for (function, code) in functions.iter().flat_map(|function| CODES.map(|code| (function, code))) {
+        // One that was not asked for its id.
+        let stream = machine.stream()?;
         let value = drops.value();
         driver.fail(function, 1, code, When::Before);
         let refused = executor.host_launch(&stream, move || touch(&value)).unwrap_err();

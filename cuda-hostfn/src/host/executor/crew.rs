@@ -1,6 +1,6 @@
 //! Who of the workers is awake.
 //!
-//! What occupies a worker, or may do so at any moment, is counted: strands in flight, and errands (the code of users that
+//! What occupies a worker, or may do so at any moment, is counted: strands that are watched, and errands (the code of users that
 //! a worker runs when no stream waits for it any more). The worker of rank `r` stays awake while more than `r` of them are
 //! there. So while a strand is in flight that no worker has taken up, a worker looks at the bells, unless all are occupied:
 //! of those whose rank is lower than the number, not all can be.
@@ -48,7 +48,7 @@ impl<T: Parker> Crew<T> {
         debug_assert!(is_new);
     }
 
-    /// A strand is in flight that was not.
+    /// A strand is watched that was not.
     pub(super) fn begin(&self) {
         self.begin_by(None);
     }
@@ -60,7 +60,7 @@ impl<T: Parker> Crew<T> {
         }
     }
 
-    /// A strand is in flight no more.
+    /// A strand is watched no more.
     pub(super) fn end(&self) {
         if self.active.0.fetch_sub(1, Ordering::SeqCst) == 1 && self.is_dismissed() {
             self.wake_all();

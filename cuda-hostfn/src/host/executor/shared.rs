@@ -7,7 +7,6 @@ use super::operations::Width;
 use super::options::Waiting;
 use super::strand::Strand;
 use super::strands::Strands;
-use crate::error::call;
 use crate::host::record::Header;
 use crate::{Context, Result, StreamRef};
 
@@ -26,6 +25,8 @@ pub(in crate::host) struct Shared {
 pub(in crate::host) struct Lease<'e> {
     shared: &'e Shared,
     index: usize,
+    /// The call's.
+    number: u64,
 }
 
 impl Shared {
@@ -49,21 +50,25 @@ impl Shared {
 
     /// Counts a call that is to be put into the stream.
     pub(in crate::host) fn lease(&self, stream: &StreamRef) -> Result<Lease<'_>> {
-        let (index, is_first) = self.strands.begin(&self.context, (id(stream)?, stream.as_raw().addr()))?;
-        if is_first {
+        let stream = (stream.id()?, stream.as_raw().addr());
+        let (index, (number, is_new)) = self.strands.begin(&self.context, stream)?;
+        if is_new {
             self.crew.begin();
         }
-        Ok(Lease { shared: self, index })
+        Ok(Lease { shared: self, index, number })
     }
-}
 
-/// Tells a stream from all that there were (`cuStreamGetId`).
-pub(super) fn id(stream: &StreamRef) -> Result<u64> {
-    let raw = stream.as_raw();
-    let mut id = 0;
-    // SAFETY: the handle lives; the pointer is valid for a write.
-    stream.with_context_if_needed(|| unsafe { call!(entry::cuStreamGetId(raw, &raw mut id)) })?;
-    Ok(id)
+    /// Counts a strand no more if nothing is in flight in it.
+    pub(super) fn leave(&self, strand: &Strand) {
+        if strand.leave() {
+            self.crew.end();
+        }
+    }
+
+    /// Of all.
+    pub(super) fn leave_quiet(&self) {
+        self.strands.all(0).for_each(|strand| self.leave(strand));
+    }
 }
 
 impl Lease<'_> {
@@ -74,18 +79,18 @@ impl Lease<'_> {
 
     /// Puts a record's call into the stream.
     pub(in crate::host) fn put(&self, stream: &StreamRef, record: NonNull<Header>) -> Result<()> {
-        let (number, place) = (self.strand().next_number(), self.shared.strands.place(self.index));
+        let place = self.shared.strands.place(self.index);
         // SAFETY: the record is still this thread's.
-        unsafe { record.as_ref() }.number_is(number);
+        unsafe { record.as_ref() }.number_is(self.number);
         stream.with_context_if_needed(|| {
             // SAFETY: the stream lives, and is of the executor's context; `Chunk` says how long the memory is there.
-            unsafe { self.shared.width.put(stream.as_raw(), place, record, number) }
+            unsafe { self.shared.width.put(stream.as_raw(), place, record, self.number) }
         })
     }
 
     /// The call was not put into the stream, or its record was cancelled: nobody else counts it as over.
     pub(in crate::host) fn give_back(self) {
-        self.shared.over(self.strand());
+        self.strand().end();
     }
 
     /// The driver may have kept a call that was given back, or may do one again.
@@ -97,15 +102,6 @@ impl Lease<'_> {
 
     fn strand(&self) -> &Strand {
         self.shared.strands.strand(self.index)
-    }
-}
-
-impl Shared {
-    /// A call is over.
-    pub(super) fn over(&self, strand: &Strand) {
-        if strand.end() {
-            self.crew.end();
-        }
     }
 }
 

@@ -16,15 +16,18 @@
 //! on. To tell that takes a third operation, which costs more than half a microsecond: streams that keep their strand do
 //! without.
 //!
-//! How many calls are in flight is counted apart from that ([`Strand::begin`], [`Strand::end`]).
+//! Apart from that, calls are counted when they are enqueued ([`Strand::begin`]) and when they are over ([`Strand::end`]), so
+//! that workers need not look at strands in which nothing is in flight. A strand is *watched* from its first call on, until a
+//! worker finds that as many are over as were enqueued ([`Strand::leave`]). That is not as soon as the last is over, if no other
+//! strand is watched: whoever enqueues the next one then writes nothing that a worker has written before.
 
 use std::num::NonZeroU64;
 
 #[cfg(not(loom))]
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 #[cfg(loom)]
-use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// A worker has the record.
 const TAKEN: u64 = 0;
@@ -39,7 +42,8 @@ pub(super) const MAIL: u64 = 2;
 pub(super) struct Strand {
     inbox: Inbox,
     answer: Answer,
-    usage: Usage,
+    enqueued: Enqueued,
+    finished: Finished,
 }
 
 /// The stream writes it, the workers look at it.
@@ -56,18 +60,22 @@ struct Inbox {
 #[repr(C, align(128))]
 struct Answer(AtomicU64);
 
-/// The host's alone.
+/// Threads that enqueue write it.
 #[derive(Debug)]
 #[repr(C, align(128))]
-struct Usage {
-    /// How many calls were enqueued and are not over.
-    pending: AtomicU32,
-    /// The last number that was given out. It goes on when another stream gets the strand.
+struct Enqueued {
+    /// How many calls there were, which is the number of the last. It goes on when another stream gets the strand.
     number: AtomicU64,
+    is_watched: AtomicBool,
     /// The stream's id, and the address of its handle.
     id: AtomicU64,
     raw: AtomicUsize,
 }
+
+/// Workers write it: how many calls are over.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct Finished(AtomicU64);
 
 /// Where the device finds the words, from the strand's beginning.
 pub(super) mod offsets {
@@ -87,13 +95,13 @@ pub(super) struct Rung(pub(super) NonZeroU64);
 impl Strand {
     pub(super) fn new() -> Self {
         let inbox = Inbox { bell: AtomicU64::new(GONE_ON), mail: AtomicU64::new(0) };
-        let usage = Usage {
-            pending: AtomicU32::new(0),
+        let enqueued = Enqueued {
             number: AtomicU64::new(0),
+            is_watched: AtomicBool::new(false),
             id: AtomicU64::new(0),
             raw: AtomicUsize::new(0),
         };
-        Self { inbox, answer: Answer(AtomicU64::new(0)), usage }
+        Self { inbox, answer: Answer(AtomicU64::new(0)), enqueued, finished: Finished(AtomicU64::new(0)) }
     }
 
     /// Takes what was rung, if nobody else does. Nearly free if nothing was.
@@ -113,34 +121,49 @@ impl Strand {
         self.answer.0.store(number, Ordering::Release);
     }
 
-    /// One more call is in flight: says whether it is the only one.
-    pub(super) fn begin(&self) -> bool {
-        self.usage.pending.fetch_add(1, Ordering::Relaxed) == 0
+    /// One more call is in flight. Says its number, from 1 on, and whether the strand was not watched, but is from now on.
+    pub(super) fn begin(&self) -> (u64, bool) {
+        let number = self.enqueued.number.fetch_add(1, Ordering::SeqCst) + 1;
+        (number, !self.enqueued.is_watched.load(Ordering::SeqCst) && self.watch())
     }
 
-    /// A call is over: says whether it was the only one in flight.
-    pub(super) fn end(&self) -> bool {
-        self.usage.pending.fetch_sub(1, Ordering::Release) == 1
+    /// A call is over.
+    pub(super) fn end(&self) {
+        self.finished.0.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether the strand was watched, and is no more, since nothing is in flight.
+    pub(super) fn leave(&self) -> bool {
+        let is_watched = &self.enqueued.is_watched;
+        if !is_watched.load(Ordering::Relaxed) || self.is_in_flight() || !is_watched.swap(false, Ordering::SeqCst) {
+            return false;
+        }
+        // Who has begun a call before that may have seen that the strand is watched. If it is again, by another, that one counts it.
+        !self.is_in_flight() || !self.watch()
+    }
+
+    /// Whether nobody else did it.
+    fn watch(&self) -> bool {
+        !self.enqueued.is_watched.swap(true, Ordering::SeqCst)
+    }
+
+    fn is_in_flight(&self) -> bool {
+        self.enqueued.number.load(Ordering::SeqCst) != self.finished.0.load(Ordering::Acquire)
     }
 
     /// Whether nothing is in flight, and the stream reads the answer no more.
     pub(super) fn is_idle(&self) -> bool {
-        self.usage.pending.load(Ordering::Acquire) == 0 && self.inbox.bell.load(Ordering::Acquire) == GONE_ON
-    }
-
-    /// The number of a new call, from 1 on.
-    pub(super) fn next_number(&self) -> u64 {
-        self.usage.number.fetch_add(1, Ordering::Relaxed) + 1
+        !self.is_in_flight() && self.inbox.bell.load(Ordering::Acquire) == GONE_ON
     }
 
     /// A stream has the strand, which was idle: its id and the address of its handle.
     pub(super) fn give_to(&self, (id, raw): (u64, usize)) {
-        self.usage.id.store(id, Ordering::Relaxed);
-        self.usage.raw.store(raw, Ordering::Relaxed);
+        self.enqueued.id.store(id, Ordering::Relaxed);
+        self.enqueued.raw.store(raw, Ordering::Relaxed);
     }
 
     pub(super) fn stream(&self) -> (u64, usize) {
-        (self.usage.id.load(Ordering::Relaxed), self.usage.raw.load(Ordering::Relaxed))
+        (self.enqueued.id.load(Ordering::Relaxed), self.enqueued.raw.load(Ordering::Relaxed))
     }
 }
 
@@ -164,21 +187,23 @@ mod tests {
     #[test]
     fn a_call_from_end_to_end() {
         let strand = Strand::new();
-        assert!(strand.is_idle() && strand.take().is_none());
-        assert!(strand.begin() && !strand.begin());
-        let (first, second) = (strand.next_number(), strand.next_number());
-        for (number, is_last) in [(second, false), (first, true)] {
+        assert!(strand.is_idle() && strand.take().is_none() && !strand.leave());
+        assert_eq!([strand.begin(), strand.begin()], [(1, true), (2, false)]);
+        for (number, is_last) in [(2, false), (1, true)] {
             assert!(!strand.is_answered(number) && strand.take().is_none());
             strand.ring(0x1000 * number);
             assert_eq!(strand.take(), NonZeroU64::new(0x1000 * number).map(Rung));
             assert!(strand.take().is_none() && !strand.is_idle());
             strand.answer(number);
             assert!(strand.is_answered(number));
-            assert_eq!(strand.end(), is_last);
+            assert!(!strand.leave());
+            strand.end();
             assert!(!strand.is_idle(), "the stream may be about to read the answer");
             strand.ring(GONE_ON);
             assert_eq!(strand.is_idle(), is_last);
         }
+        assert!(strand.leave() && !strand.leave());
+        assert_eq!([strand.begin(), strand.begin()], [(3, true), (4, false)]);
     }
 
     #[test]
@@ -250,9 +275,7 @@ mod models {
         loom::model(|| {
             let model = Model::new();
             // They enter the stream in the other order than that of their numbers.
-            let (last, first) = (model.strand.next_number(), model.strand.next_number());
-            model.strand.begin();
-            model.strand.begin();
+            let [(last, _), (first, _)] = [model.strand.begin(), model.strand.begin()];
             let workers = [(); 2].map(|()| {
                 let model = model.clone();
                 thread::spawn(move || model.work())
@@ -277,8 +300,7 @@ mod models {
     fn a_strand_that_another_stream_gets_has_been_read() {
         loom::model(|| {
             let model = Model::new();
-            let number = model.strand.next_number();
-            model.strand.begin();
+            let (number, _) = model.strand.begin();
             let stream = {
                 let model = model.clone();
                 thread::spawn(move || {
@@ -297,11 +319,42 @@ mod models {
             let is_idle = model.strand.is_idle();
             if is_idle {
                 model.touch();
-                model.strand.answer(model.strand.next_number());
+                model.strand.answer(model.strand.begin().0);
             }
             let (is_over, calls) = (stream.join().unwrap(), worker.join().unwrap());
             assert!(is_over || !is_idle);
             assert!(calls == 1 || !is_over);
+        });
+    }
+
+    /// Two threads enqueue, a worker finishes what it finds enqueued, two leave.
+    #[test]
+    fn a_strand_with_a_call_in_flight_is_watched_and_counted_once() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let strand = Arc::new(Strand::new());
+            let enqueue = |strand: &Strand| i32::from(strand.begin().1);
+            let leave = |strand: &Strand| -i32::from(strand.leave());
+            let finish = |strand: &Strand| {
+                if strand.is_in_flight() {
+                    strand.end();
+                }
+            };
+            let begun = enqueue(&strand);
+            let enqueuer = {
+                let strand = strand.clone();
+                thread::spawn(move || enqueue(&strand))
+            };
+            let other = {
+                let strand = strand.clone();
+                thread::spawn(move || leave(&strand))
+            };
+            finish(&strand);
+            let left = leave(&strand);
+            let watched = begun + enqueuer.join().unwrap() + other.join().unwrap() + left;
+            assert_eq!(watched, i32::from(strand.enqueued.is_watched.load(Ordering::SeqCst)));
+            assert!(watched == 1 || !strand.is_in_flight());
         });
     }
 }

@@ -78,9 +78,8 @@ impl Strands {
         Ok(strands)
     }
 
-    /// The strand of a stream (its id, and the address of its handle), with one more call in flight, and whether that is the
-    /// only one.
-    pub(super) fn begin(&self, context: &Context, stream: (u64, usize)) -> Result<(usize, bool)> {
+    /// The strand of a stream (its id, and the address of its handle), with one more call in flight: see [`Strand::begin`].
+    pub(super) fn begin(&self, context: &Context, stream: (u64, usize)) -> Result<(usize, (u64, bool))> {
         loop {
             let mut table = self.table.lock();
             let index = match table.of.get(&stream.0) {

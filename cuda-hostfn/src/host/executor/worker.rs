@@ -50,19 +50,29 @@ pub(super) fn work(shared: &Shared, rank: usize) {
     while !is_over(shared, rank) {
         if serve_all(shared, rank) > 0 {
             patience.renew();
-        } else if shared.is_lost() {
+            continue;
+        }
+        // What others write is looked at more rarely than the bells: it would be in their way.
+        let Some(now) = patience.now() else {
+            std::hint::spin_loop();
+            continue;
+        };
+        if shared.is_lost() {
             thread::park();
-        } else if shared.crew.is_needed(rank) {
-            patience.wait(shared);
-        } else if patience.is_left() {
+            continue;
+        }
+        if patience.is_to_leave(now) || shared.crew.is_dismissed() {
+            shared.leave_quiet();
+        }
+        if shared.crew.is_needed(rank) {
+            patience.wait(shared, now);
+        } else if !patience.is_over(now) {
             std::hint::spin_loop();
         } else if reclaim::is_wanted() {
             shared.crew.errand(rank, reclaim::drain);
         } else {
             park(shared, rank);
-            if shared.crew.is_needed(rank) {
-                patience.renew();
-            }
+            patience.renew();
         }
     }
     shared.crew.wake_all();
@@ -121,23 +131,33 @@ impl Caller for Call<'_> {
 
     fn over(&self) {
         self.strand.answer(self.number);
-        self.shared.over(self.strand);
+        self.strand.end();
+        // The only one stays watched: its next call comes soon, in most programs.
+        if self.shared.crew.is_needed(1) {
+            self.shared.leave(self.strand);
+        }
     }
 
     fn wake(&self, wake: impl FnOnce()) {
+        // For a strand in which nothing is in flight, no colleague has to wake up.
+        self.shared.leave(self.strand);
         self.shared.crew.errand(self.rank, || contained(wake));
     }
 }
 
-/// What is left of a worker's patience.
+/// How long a worker has done what, and what it does next.
 struct Patience {
     waiting: Waiting,
     /// Rounds until the clock is looked at.
     rounds: u32,
     /// Since when no bell has rung.
-    since: Option<Instant>,
+    quiet: Option<Instant>,
+    /// Since when others are enough.
+    spare: Option<Instant>,
+    /// When quiet strands were left.
+    left: Option<Instant>,
     sleep: Duration,
-    /// When a look is taken whether the context is lost.
+    /// After how long a quiet a look is taken whether the context is lost.
     look: Duration,
 }
 
@@ -148,32 +168,51 @@ const SHORTEST_SLEEP: Duration = Duration::from_micros(5);
 
 impl Patience {
     fn new(waiting: Waiting) -> Self {
-        Self { waiting, rounds: ROUNDS, since: None, sleep: SHORTEST_SLEEP, look: LONGEST_PAUSE }
+        let (quiet, spare, left) = (None, None, None);
+        Self { waiting, rounds: ROUNDS, quiet, spare, left, sleep: SHORTEST_SLEEP, look: LONGEST_PAUSE }
     }
 
+    /// A bell has rung.
     fn renew(&mut self) {
-        *self = Self::new(self.waiting);
+        (self.quiet, self.sleep, self.look) = (None, SHORTEST_SLEEP, LONGEST_PAUSE);
     }
 
-    /// Now and then, how long no bell has rung.
-    fn elapsed(&mut self) -> Option<Duration> {
+    /// Now and then, the time.
+    fn now(&mut self) -> Option<Instant> {
         self.rounds -= 1;
         if self.rounds > 0 {
             return None;
         }
         self.rounds = ROUNDS;
-        Some(self.since.get_or_insert_with(Instant::now).elapsed())
+        Some(Instant::now())
     }
 
-    /// Whether it is too early to park.
-    fn is_left(&mut self) -> bool {
+    /// Whether it is time to leave quiet strands: before sleeping, and now and then.
+    fn is_to_leave(&mut self, now: Instant) -> bool {
         let (spin, _) = self.waiting.limits();
-        self.elapsed().is_none_or(|elapsed| elapsed < spin)
+        let since = *self.left.get_or_insert(now);
+        let is_quiet = self.quiet.is_some_and(|quiet| now - quiet >= spin);
+        let is_time = is_quiet || now - since >= spin;
+        if is_time {
+            self.left = Some(now);
+        }
+        is_time
     }
 
-    /// Something is in flight.
-    fn wait(&mut self, shared: &Shared) {
-        let Some(elapsed) = self.elapsed() else { return std::hint::spin_loop() };
+    /// The worker is not needed: whether it is time to park.
+    fn is_over(&mut self, now: Instant) -> bool {
+        let (spin, _) = self.waiting.limits();
+        let is_over = now - *self.spare.get_or_insert(now) >= spin;
+        if is_over {
+            self.spare = None;
+        }
+        is_over
+    }
+
+    /// The worker is needed, and no bell has rung.
+    fn wait(&mut self, shared: &Shared, now: Instant) {
+        self.spare = None;
+        let elapsed = now - *self.quiet.get_or_insert(now);
         if elapsed >= self.look {
             // Not here: a call into the driver may wait for what only this worker can do.
             watch::watch(shared.context());
