@@ -12,6 +12,9 @@ mod dependents {}
 #[doc = include_str!("../../docs/guide/fleet.md")]
 mod fleet {}
 
+#[doc = include_str!("../../docs/guide/executor.md")]
+mod executor {}
+
 #[doc = include_str!("../../docs/guide/finding.md")]
 mod finding {}
 

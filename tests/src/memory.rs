@@ -64,7 +64,12 @@ unsafe impl Send for Pinned {}
 unsafe impl Sync for Pinned {}
 
 impl Pinned {
-    pub(crate) fn new(context: &Context, length: usize) -> Result<Self, Failed> {
+    /// So many; all 0.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn new(context: &Context, length: usize) -> Result<Self, Failed> {
         let mut address = ptr::null_mut();
         // SAFETY: the pointer is valid for a write.
         let code = context.with_current(|| unsafe { sys::cuMemAllocHost(&raw mut address, 4 * length) })?;
