@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use crate::error::call;
 use crate::host::{self, Lane};
 use crate::sys::{CUcontext, CUdevice, CUresult, cuCtxPopCurrent, cuDevicePrimaryCtxRelease};
-use crate::{Device, PriorityRange, Result, entry};
+use crate::{Device, Error, PriorityRange, Result, entry};
 
 mod captures;
 mod l2;
@@ -186,6 +186,30 @@ impl Context {
     pub fn with_current<R>(&self, f: impl FnOnce() -> R) -> Result<R> {
         let _entered = self.enter()?;
         Ok(f())
+    }
+
+    /// Makes a call that is about a handle, as which it works whatever context is current: most do. Where some driver
+    /// refuses it because of the context after all, it is made again with this one.
+    #[inline]
+    pub(crate) fn with_current_if_asked<R>(&self, mut call: impl FnMut() -> Result<R>) -> Result<R> {
+        let result = call();
+        if result.is_err() {
+            return self.with_current_after(result, call);
+        }
+        result
+    }
+
+    /// Of a call that failed.
+    #[cold]
+    #[inline(never)]
+    fn with_current_after<R>(&self, result: Result<R>, call: impl FnOnce() -> Result<R>) -> Result<R> {
+        let code = result.as_ref().err().and_then(Error::code);
+        // The latter is what some drivers answer `cuStreamSetAttribute`.
+        if !matches!(code, Some(CUresult::CUDA_ERROR_INVALID_CONTEXT | CUresult::CUDA_ERROR_INVALID_VALUE)) {
+            return result;
+        }
+        let entered = self.enter()?;
+        if entered.is_pushed { call() } else { result }
     }
 
     /// Makes the context current until the guard is dropped; nearly free if it is already.

@@ -123,6 +123,7 @@ fn drain_if(has_garbage: bool, slots_are_over: bool) {
 }
 
 #[cold]
+#[inline(never)]
 fn drain_now(look_for_lost: bool, take_slots_back: bool) -> u64 {
     let reclaimed = thread::reclaiming(|| {
         if look_for_lost {
