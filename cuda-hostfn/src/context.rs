@@ -291,12 +291,21 @@ impl Entered {
         let mut current = ptr::null_mut();
         // SAFETY: the pointer is valid for a write.
         unsafe { call!(cuCtxGetCurrent(&raw mut current)) }?;
-        let is_pushed = current != raw;
-        if is_pushed {
-            // SAFETY: a live context, says the caller.
-            unsafe { call!(cuCtxPushCurrent(raw)) }?;
+        if current == raw {
+            return Ok(Self { is_pushed: false, _thread: PhantomData });
         }
-        Ok(Self { is_pushed, _thread: PhantomData })
+        // SAFETY: a live context, says the caller.
+        unsafe { Self::push(raw) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`new`](Self::new).
+    #[cold]
+    unsafe fn push(raw: CUcontext) -> Result<Self> {
+        // SAFETY: a live context, says the caller.
+        unsafe { call!(cuCtxPushCurrent(raw)) }?;
+        Ok(Self { is_pushed: true, _thread: PhantomData })
     }
 }
 

@@ -100,7 +100,8 @@ fn row(path: &Path, times: &Times, contenders: usize) -> String {
     let mut row = format!("{:42}{:>16}{:>18}", path.name, numbers(0), numbers(ours));
     let ratios: Vec<_> = (1..contenders).map(|contender| ratio(times, contender)).collect();
     for ratio in &ratios {
-        let text = ratio.map_or_else(|| "-".to_owned(), |r| format!("{:.3} {:.3}-{:.3}", r.median, r.lowest, r.highest));
+        let text =
+            ratio.map_or_else(|| "-".to_owned(), |r| format!("{:.3} {:.3}-{:.3}", r.median, r.lowest, r.highest));
         row += &format!("{text:>20}");
     }
     if let (Some(aim), [Some(again), .., Some(ours)]) = (path.aim, &ratios[..]) {
