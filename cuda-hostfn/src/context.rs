@@ -188,13 +188,13 @@ impl Context {
         Ok(f())
     }
 
-    /// Makes a call that is about a handle, as which it works whatever context is current: most do. Where some driver
-    /// refuses it because of the context after all, it is made again with this one.
+    /// Makes a call that is about a handle, and works whatever context is current: most do. Where some driver's answer
+    /// is `refusal`, it is made again with this context, unless that was current.
     #[inline]
-    pub(crate) fn with_current_if_asked<R>(&self, mut call: impl FnMut() -> Result<R>) -> Result<R> {
+    pub(crate) fn with_current_if<R>(&self, refusal: CUresult, mut call: impl FnMut() -> Result<R>) -> Result<R> {
         let result = call();
         if result.is_err() {
-            return self.with_current_after(result, call);
+            return self.with_current_after(result, refusal, call);
         }
         result
     }
@@ -202,10 +202,13 @@ impl Context {
     /// Of a call that failed.
     #[cold]
     #[inline(never)]
-    fn with_current_after<R>(&self, result: Result<R>, call: impl FnOnce() -> Result<R>) -> Result<R> {
-        let code = result.as_ref().err().and_then(Error::code);
-        // The latter is what some drivers answer `cuStreamSetAttribute`.
-        if !matches!(code, Some(CUresult::CUDA_ERROR_INVALID_CONTEXT | CUresult::CUDA_ERROR_INVALID_VALUE)) {
+    fn with_current_after<R>(
+        &self,
+        result: Result<R>,
+        refusal: CUresult,
+        call: impl FnOnce() -> Result<R>,
+    ) -> Result<R> {
+        if result.as_ref().err().and_then(Error::code) != Some(refusal) {
             return result;
         }
         let entered = self.enter()?;

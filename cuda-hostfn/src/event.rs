@@ -160,7 +160,8 @@ impl Event {
     pub fn is_complete(&self) -> Result<bool> {
         host::drain();
         // SAFETY: the handle lives.
-        is_ready(self.context.with_current_if_asked(|| unsafe { call!(cuEventQuery(self.raw)) }))
+        let query = || unsafe { call!(cuEventQuery(self.raw)) };
+        is_ready(self.context.with_current_if(CUresult::CUDA_ERROR_INVALID_CONTEXT, query))
     }
 
     /// The time between two records, with a resolution of about half a microsecond (`cuEventElapsedTime`).

@@ -32,7 +32,7 @@ use std::ptr;
 
 use crate::error::call;
 use crate::event::is_ready;
-use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream};
+use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream};
 use crate::{Context, Event, Priority, Result, host};
 
 /// A stream, whoever owns it: what [`Stream`], [`BorrowedStream`] and [`PerThreadStream`] dereference to.
@@ -74,8 +74,14 @@ impl StreamRef {
     /// default streams are those of the current context.
     #[inline]
     pub(crate) fn with_context_if_needed<R>(&self, call: impl FnMut() -> Result<R>) -> Result<R> {
+        self.with_context_if(CUresult::CUDA_ERROR_INVALID_CONTEXT, call)
+    }
+
+    /// The same, where some drivers ask for the context by another `refusal`.
+    #[inline]
+    fn with_context_if<R>(&self, refusal: CUresult, call: impl FnMut() -> Result<R>) -> Result<R> {
         let is_default = [ptr::null_mut(), CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].contains(&self.raw);
-        if is_default { self.context.with_current(call)? } else { self.context.with_current_if_asked(call) }
+        if is_default { self.context.with_current(call)? } else { self.context.with_current_if(refusal, call) }
     }
 
     /// Waits for all work in the stream (`cuStreamSynchronize`), in the way that its

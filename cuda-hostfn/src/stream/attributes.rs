@@ -2,7 +2,7 @@
 
 use crate::attribute::{self, AttributeValue, ReadableFrom, Rules, SynchronizationPolicy, ValidFor, place};
 use crate::error::call;
-use crate::sys::CUlaunchAttributeID;
+use crate::sys::{CUlaunchAttributeID, CUresult};
 use crate::{Result, StreamRef, host};
 
 impl StreamRef {
@@ -46,7 +46,8 @@ impl StreamRef {
         let id = CUlaunchAttributeID(attribute.id() as _);
         host::drain();
         // SAFETY: the handle lives; the value is a whole union.
-        self.with_context_if_needed(|| unsafe { call!(cuStreamSetAttribute(self.raw, id, value.as_mut_ptr())) })
+        let set = || unsafe { call!(cuStreamSetAttribute(self.raw, id, value.as_mut_ptr())) };
+        self.with_context_if(CUresult::CUDA_ERROR_INVALID_VALUE, set)
             .map_err(|error| error.about(attribute::name(attribute.id())))
     }
 
