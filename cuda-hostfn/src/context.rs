@@ -1,4 +1,4 @@
-//! Contexts, and the rule that every call into the driver is made with the right one current.
+//! Contexts, and the rule that calls for which it matters are made with the right one current.
 //!
 //! ```no_run
 //! use cuda_hostfn::{Context, Device, Stream};
@@ -35,8 +35,8 @@ static ALL: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 /// [Host functions](crate::host) hold it as well: it is let go of by [`reclaim`](crate::host::reclaim) after the last of
 /// them, or in passing, by one of the next calls into the crate.
 ///
-/// `Send` and `Sync`. Methods of this crate make it current for the duration of a call where another one is (or none),
-/// and leave the thread as they found it; nothing has to be set up on a thread.
+/// `Send` and `Sync`. Where it matters to the driver, methods of this crate make it current for the duration of a call, and
+/// leave the thread as they found it; nothing has to be set up on a thread.
 #[derive(Clone, Debug)]
 pub struct Context(Arc<Inner>);
 
