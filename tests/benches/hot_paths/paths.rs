@@ -4,7 +4,7 @@ pub struct Path {
     pub name: &'static str,
     /// Of a round.
     pub calls: u32,
-    /// The most that cuda-hostfn is to take, as a multiple of straight C.
+    /// The most that cuda-hostfn is to take on an H200, as a multiple of straight C.
     pub aim: Option<f64>,
     /// The program starts threads of its own, which are not to share a processor.
     pub is_spread: bool,

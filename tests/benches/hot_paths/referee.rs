@@ -53,7 +53,7 @@ pub fn measure(
     print!("{:>18}", names.last().ok_or("nobody is measured")?);
     println!("  times {}: median of all rounds, lowest and highest sitting", names[0]);
     print!("{:76}", "");
-    names[1..].iter().for_each(|name| print!("{name:>20}"));
+    names[1..].iter().for_each(|name| print!("{name:>22}"));
     println!("   aim");
     for (path, times) in paths.iter().zip(&times) {
         println!("{}", row(path, times, names.len()));
@@ -102,7 +102,7 @@ fn row(path: &Path, times: &Times, contenders: usize) -> String {
     for ratio in &ratios {
         let text =
             ratio.map_or_else(|| "-".to_owned(), |r| format!("{:.3} {:.3}-{:.3}", r.median, r.lowest, r.highest));
-        row += &format!("{text:>20}");
+        row += &format!("{text:>22}");
     }
     if let (Some(aim), [Some(again), .., Some(ours)]) = (path.aim, &ratios[..]) {
         let verdict = if ours.median <= aim {
