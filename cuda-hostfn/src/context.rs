@@ -1,4 +1,4 @@
-//! Contexts, and the rule that every call into the driver is made with the right one current.
+//! Contexts, and the rule that calls for which it matters are made with the right one current.
 //!
 //! ```no_run
 //! use cuda_hostfn::{Context, Device, Stream};
@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use crate::error::call;
 use crate::host::{self, Lane};
 use crate::sys::{CUcontext, CUdevice, CUresult, cuCtxPopCurrent, cuDevicePrimaryCtxRelease};
-use crate::{Device, PriorityRange, Result, entry};
+use crate::{Device, Error, PriorityRange, Result, entry};
 
 mod captures;
 mod l2;
@@ -35,8 +35,8 @@ static ALL: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
 /// [Host functions](crate::host) hold it as well: it is let go of by [`reclaim`](crate::host::reclaim) after the last of
 /// them, or in passing, by one of the next calls into the crate.
 ///
-/// `Send` and `Sync`. Methods of this crate make it current for the duration of a call where another one is (or none),
-/// and leave the thread as they found it; nothing has to be set up on a thread.
+/// `Send` and `Sync`. Where it matters to the driver, methods of this crate make it current for the duration of a call, and
+/// leave the thread as they found it; nothing has to be set up on a thread.
 #[derive(Clone, Debug)]
 pub struct Context(Arc<Inner>);
 
@@ -190,6 +190,33 @@ impl Context {
         Ok(f())
     }
 
+    /// Makes a call that is about a handle, and works whatever context is current: most do. Where some driver's answer
+    /// is `refusal`, it is made again with this context, unless that was current.
+    #[inline]
+    pub(crate) fn with_current_if<R>(&self, refusal: CUresult, mut call: impl FnMut() -> Result<R>) -> Result<R> {
+        let result = call();
+        if result.is_err() {
+            return self.with_current_after(result, refusal, call);
+        }
+        result
+    }
+
+    /// Of a call that failed.
+    #[cold]
+    #[inline(never)]
+    fn with_current_after<R>(
+        &self,
+        result: Result<R>,
+        refusal: CUresult,
+        call: impl FnOnce() -> Result<R>,
+    ) -> Result<R> {
+        if result.as_ref().err().and_then(Error::code) != Some(refusal) {
+            return result;
+        }
+        let entered = self.enter()?;
+        if entered.is_pushed { call() } else { result }
+    }
+
     /// Makes the context current until the guard is dropped; nearly free if it is already.
     #[inline]
     pub(crate) fn enter(&self) -> Result<Entered> {
@@ -269,12 +296,21 @@ impl Entered {
         let mut current = ptr::null_mut();
         // SAFETY: the pointer is valid for a write.
         unsafe { call!(cuCtxGetCurrent(&raw mut current)) }?;
-        let is_pushed = current != raw;
-        if is_pushed {
-            // SAFETY: a live context, says the caller.
-            unsafe { call!(cuCtxPushCurrent(raw)) }?;
+        if current == raw {
+            return Ok(Self { is_pushed: false, _thread: PhantomData });
         }
-        Ok(Self { is_pushed, _thread: PhantomData })
+        // SAFETY: a live context, says the caller.
+        unsafe { Self::push(raw) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`new`](Self::new).
+    #[cold]
+    unsafe fn push(raw: CUcontext) -> Result<Self> {
+        // SAFETY: a live context, says the caller.
+        unsafe { call!(cuCtxPushCurrent(raw)) }?;
+        Ok(Self { is_pushed: true, _thread: PhantomData })
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::error::call;
 use crate::sys::{CUevent, CUresult, cuEventDestroy};
-use crate::{Context, Error, Result, StreamRef};
+use crate::{Context, Error, Result, StreamRef, host};
 
 /// How an [`Event`] is to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -136,9 +136,9 @@ impl Event {
     ///
     /// What the driver answers, such as `CUDA_ERROR_INVALID_HANDLE` for a stream of another context.
     pub fn record(&self, stream: &StreamRef) -> Result<()> {
-        let _entered = self.context.enter()?;
+        host::drain();
         // SAFETY: both handles live.
-        unsafe { call!(cuEventRecord(self.raw, stream.as_raw())) }
+        stream.with_context_if_needed(|| unsafe { call!(cuEventRecord(self.raw, stream.as_raw())) })
     }
 
     /// Waits until the stream gets to the record (`cuEventSynchronize`); at once if there is none.
@@ -158,9 +158,10 @@ impl Event {
     ///
     /// As [`Event::synchronize`].
     pub fn is_complete(&self) -> Result<bool> {
-        let _entered = self.context.enter()?;
+        host::drain();
         // SAFETY: the handle lives.
-        is_ready(unsafe { call!(cuEventQuery(self.raw)) })
+        let query = || unsafe { call!(cuEventQuery(self.raw)) };
+        is_ready(self.context.with_current_if(CUresult::CUDA_ERROR_INVALID_CONTEXT, query))
     }
 
     /// The time between two records, with a resolution of about half a microsecond (`cuEventElapsedTime`).

@@ -39,7 +39,7 @@ use std::ptr;
 use crate::attribute::{DeviceUpdatable, GraphDeviceNode, Known, Lowered, MAX_ATTRIBUTES, ReadableFrom, Rules, place};
 use crate::error::call;
 use crate::sys::CUlaunchConfig;
-use crate::{Kernel, Result, StreamRef};
+use crate::{Kernel, Result, StreamRef, host};
 
 /// What a launch gives back.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,11 +97,13 @@ impl<A: Arguments> Kernel<A> {
             numAttrs: lowered.len() as u32,
             attrs: lowered.as_mut_ptr(),
         };
-        let _entered = stream.context().enter()?;
+        host::drain();
         arguments.with_pointers(|pointers| {
             // SAFETY: the handles live, the configuration and the pointers are whole; the caller answers for the
             // kernel.
-            unsafe { call!(cuLaunchKernelEx(&raw const raw, self.as_raw(), pointers, ptr::null_mut())) }
+            let launch =
+                || unsafe { call!(cuLaunchKernelEx(&raw const raw, self.as_raw(), pointers, ptr::null_mut())) };
+            stream.with_context_if_needed(launch)
         })?;
         let node = lowered.get(<DeviceUpdatable as Known>::ID).map(|value| {
             <DeviceUpdatable as ReadableFrom<place::Nodes>>::decode(&value).ok().and_then(DeviceUpdatable::device_node)

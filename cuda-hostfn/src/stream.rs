@@ -35,7 +35,7 @@ use crate::error::call;
 use crate::event::is_ready;
 use crate::host::check_no_deadlock;
 use crate::sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult, CUstream};
-use crate::{Context, Event, Priority, Result};
+use crate::{Context, Event, Priority, Result, host};
 
 /// A stream, whoever owns it: what [`Stream`], [`BorrowedStream`] and [`PerThreadStream`] dereference to.
 ///
@@ -85,20 +85,18 @@ impl StreamRef {
         &self.context
     }
 
-    /// Makes a call about this stream that works whatever context is current: most such calls do on the handle of a
-    /// stream. The default streams are those of the current context. If some driver asks for a context after all, it
-    /// gets one.
+    /// Makes a call about this stream that works whatever context is current, as most do on the handle of a stream; the
+    /// default streams are those of the current context.
     #[inline]
-    pub(crate) fn with_context_if_needed<R>(&self, mut call: impl FnMut() -> Result<R>) -> Result<R> {
+    pub(crate) fn with_context_if_needed<R>(&self, call: impl FnMut() -> Result<R>) -> Result<R> {
+        self.with_context_if(CUresult::CUDA_ERROR_INVALID_CONTEXT, call)
+    }
+
+    /// The same, where some drivers ask for the context by another `refusal`.
+    #[inline]
+    fn with_context_if<R>(&self, refusal: CUresult, call: impl FnMut() -> Result<R>) -> Result<R> {
         let is_default = [ptr::null_mut(), CU_STREAM_LEGACY, CU_STREAM_PER_THREAD].contains(&self.raw);
-        if !is_default {
-            match call() {
-                Err(error) if error.code() == Some(CUresult::CUDA_ERROR_INVALID_CONTEXT) => {}
-                result => return result,
-            }
-        }
-        let _entered = self.context.enter()?;
-        call()
+        if is_default { self.context.with_current(call)? } else { self.context.with_current_if(refusal, call) }
     }
 
     /// Waits for all work in the stream (`cuStreamSynchronize`), in the way that its
@@ -122,9 +120,9 @@ impl StreamRef {
     ///
     /// As [`StreamRef::synchronize`].
     pub fn is_complete(&self) -> Result<bool> {
-        let _entered = self.context.enter()?;
+        host::drain();
         // SAFETY: the handle lives.
-        is_ready(unsafe { call!(cuStreamQuery(self.raw)) })
+        is_ready(self.with_context_if_needed(|| unsafe { call!(cuStreamQuery(self.raw)) }))
     }
 
     /// Work that is put into the stream from now on waits for the event's record (`cuStreamWaitEvent`).
@@ -133,10 +131,10 @@ impl StreamRef {
     ///
     /// What the driver answers.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
-        let _entered = self.context.enter()?;
+        host::drain();
         let _changing = self.context.captures().changing();
         // SAFETY: both handles live; 0 is CU_EVENT_WAIT_DEFAULT.
-        unsafe { call!(cuStreamWaitEvent(self.raw, event.as_raw(), 0)) }
+        self.with_context_if_needed(|| unsafe { call!(cuStreamWaitEvent(self.raw, event.as_raw(), 0)) })
     }
 
     /// The priority (`cuStreamGetPriority`): the same as `attribute::<Priority>()`.

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
         let file = crate::workspace().join(file);
         fs::copy(&file, folder.join(file.file_name().context("a file")?))?;
     }
-    programs.push_str("120 hot_paths.sh RESULTS\n");
+    programs.push_str("180 hot_paths.sh RESULTS\n");
     fs::write(folder.join("programs"), &programs)?;
     for (name, text) in [("run.sh", SCRIPT), ("hot_paths.sh", HOT_PATHS)] {
         let script = folder.join(name);

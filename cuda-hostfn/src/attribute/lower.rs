@@ -38,6 +38,7 @@ impl AttributeValue {
     }
 
     /// The member `T` of the union at the front, zeros behind it.
+    #[inline]
     pub(super) fn of<T: Member>(member: T) -> Self {
         const { assert!(size_of::<T>() <= Self::SIZE) };
         let mut value = Self::ZERO;
@@ -48,6 +49,7 @@ impl AttributeValue {
     }
 
     /// The member `T` of the union.
+    #[inline]
     pub(super) fn get<T: Member>(&self) -> T {
         const { assert!(size_of::<T>() <= Self::SIZE) };
         // SAFETY: inside the array, and every bit pattern is a `Member`.
@@ -55,6 +57,7 @@ impl AttributeValue {
     }
 
     /// For the driver, which may write (an attribute can return something) although some of its signatures say `const`.
+    #[inline]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut CUlaunchAttributeValue {
         ptr::from_mut(self).cast()
     }
@@ -142,6 +145,7 @@ impl Lowered {
 
     /// Sets an attribute; the caller has made sure that there is room. An earlier one of that number is replaced: the
     /// driver would skip some values, such as a cluster of 0, and obey the earlier one.
+    #[inline]
     pub(crate) fn set(&mut self, id: u32, value: AttributeValue) {
         // SAFETY: both are 64 bytes, asserted above, and the union takes every bit pattern.
         let value = unsafe { mem::transmute::<AttributeValue, CUlaunchAttributeValue>(value) };
@@ -165,10 +169,12 @@ impl Lowered {
         Some(unsafe { mem::transmute::<CUlaunchAttributeValue, AttributeValue>(value) })
     }
 
+    #[inline]
     fn position(&self, id: u32) -> Option<usize> {
         self.written().iter().position(|entry| entry.id == CUlaunchAttributeID(id as _))
     }
 
+    #[inline]
     fn written(&self) -> &[CUlaunchAttribute] {
         // SAFETY: `set` wrote the first `length` entries.
         unsafe { self.entries[..self.length].assume_init_ref() }

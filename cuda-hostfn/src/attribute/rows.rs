@@ -36,14 +36,17 @@ macro_rules! attributes {
 
             // SAFETY: `Value` says that the bytes are good for the attribute that the type is named after.
             unsafe impl $(<$lifetime>)? Attribute for $type $(<$lifetime>)? {
+                #[inline]
                 fn id(&self) -> u32 {
                     $id
                 }
 
+                #[inline]
                 fn encode(&self) -> AttributeValue {
                     Value::encode(self)
                 }
 
+                #[inline]
                 fn check(&self, rules: &mut Rules<'_>) -> Result<()> {
                     Value::check(self, rules)
                 }
@@ -58,6 +61,7 @@ macro_rules! attributes {
             $(impl ReadableFrom<place::$get> for $type {
                 const ID: u32 = $id;
 
+                #[inline]
                 fn decode(value: &AttributeValue) -> Result<Self> {
                     Decode::decode(value)
                 }

@@ -11,6 +11,7 @@ pub struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
+    #[inline]
     pub(crate) fn new(context: &'a Context) -> Self {
         Self { context, clusters: Clusters::default() }
     }
@@ -31,8 +32,9 @@ impl<'a> Rules<'a> {
 
     /// Checks what concerns the whole launch, after its attributes. `compiled` tells the cluster that the kernel was
     /// compiled with, and is asked only where that matters.
+    #[inline]
     pub(crate) fn finish(self, grid: Dim3, compiled: impl FnOnce() -> Option<Dim3>) -> Result<()> {
-        self.clusters.check(grid, compiled)
+        if self.clusters.are_none() { Ok(()) } else { self.clusters.check(grid, compiled) }
     }
 }
 
@@ -46,6 +48,12 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
+    /// The launch has no such attribute.
+    #[inline]
+    fn are_none(&self) -> bool {
+        self.cluster.is_none() && self.preferred.is_none()
+    }
+
     /// The driver is told `id` past this crate.
     pub(super) fn overridden(&mut self, id: u32) {
         self.is_raw |= [ClusterDimension::ID, PreferredClusterDimension::ID].contains(&id);

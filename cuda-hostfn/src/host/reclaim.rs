@@ -92,6 +92,14 @@ pub(crate) fn suspect() {
 /// Every call into the crate comes by here. Nearly free if there is nothing to do.
 #[inline]
 pub(crate) fn drain() {
+    if SLOTS_ARE_OVER.load(Ordering::Relaxed) || !QUEUE.is_empty() || SUSPICION.load(Ordering::Relaxed) {
+        drain_something();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn drain_something() {
     let slots_are_over = SLOTS_ARE_OVER.load(Ordering::Relaxed) && is_turn();
     drain_if(slots_are_over || !QUEUE.is_empty(), slots_are_over);
 }
@@ -128,6 +136,7 @@ pub(super) fn is_wanted() -> bool {
 }
 
 #[cold]
+#[inline(never)]
 fn drain_now(look_for_lost: bool, take_slots_back: bool) -> u64 {
     let reclaimed = thread::reclaiming(|| {
         if look_for_lost {

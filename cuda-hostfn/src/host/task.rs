@@ -18,6 +18,10 @@ use crate::{Context, Error, Result};
 /// How often somebody who waits asks whether the context is lost: at first after a millisecond, then ever more rarely.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
+/// How long somebody who waits keeps the processor: about the time that the driver takes to call where nothing is in the way.
+/// Sleeping and being woken would take as long again.
+const SPIN: Duration = Duration::from_micros(25);
+
 /// A host function that was enqueued and returns a value: wait for it with [`join`](Self::join), or `.await` it in any
 /// runtime. Dropping the task detaches it: it is called all the same, and its result is dropped by an ordinary thread.
 ///
@@ -77,7 +81,7 @@ impl<T> HostTask<T> {
         self.handle.is_over()
     }
 
-    /// Waits until the function has returned, and gives its result.
+    /// Waits until the function has returned, and gives its result. The thread spins for 25 µs, then it sleeps.
     ///
     /// Do not hold a lock meanwhile that the function, or another one in any stream, may want: see the
     /// [rules](crate::host#deadlocks).
@@ -119,13 +123,26 @@ impl<T> HostTask<T> {
             return Err(Error::CalledFromHostFunction);
         }
         reclaim::drain();
-        if self.is_finished() {
+        if self.is_finished() || self.spin(deadline) {
             return Ok(true);
         }
         self.handle.wake(Some(&waker_of_thread()));
         let is_finished = self.park(deadline);
         self.handle.wake(None);
         Ok(is_finished)
+    }
+
+    /// Whether it is finished before it is worth while to sleep.
+    fn spin(&self, deadline: Option<Instant>) -> bool {
+        let end = Instant::now() + SPIN;
+        let end = deadline.map_or(end, |deadline| deadline.min(end));
+        while Instant::now() < end {
+            std::hint::spin_loop();
+            if self.is_finished() {
+                return true;
+            }
+        }
+        false
     }
 
     fn park(&self, deadline: Option<Instant>) -> bool {

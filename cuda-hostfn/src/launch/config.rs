@@ -58,22 +58,24 @@ impl<L> LaunchConfig<L> {
     }
 
     /// Checks what needs no driver: sizes of 0, and blocks of more than `max_threads`.
+    #[inline]
     pub(crate) fn check_shape(&self, max_threads: u64) -> Result<()> {
-        let zero = |axis: usize, fields: [&'static str; 3]| Error::invalid(fields[axis], "is 0");
-        if let Some(axis) = self.grid.zero() {
-            return Err(zero(axis, ["grid.x", "grid.y", "grid.z"]));
-        }
-        if let Some(axis) = self.block.zero() {
-            return Err(zero(axis, ["block.x", "block.y", "block.z"]));
-        }
-        let threads = self.block.count();
-        if threads > max_threads {
-            let rule =
-                format!("{} has {threads} threads, more than the {max_threads} that the kernel can have", self.block);
-            return Err(Error::invalid("block", rule));
-        }
-        Ok(())
+        let is_good = self.grid.count() != 0 && (1..=max_threads).contains(&self.block.count());
+        if is_good { Ok(()) } else { Err(refused_shape(self.grid, self.block, max_threads)) }
     }
+}
+
+#[cold]
+fn refused_shape(grid: Dim3, block: Dim3, max_threads: u64) -> Error {
+    let zero = |axis: usize, fields: [&'static str; 3]| Error::invalid(fields[axis], "is 0");
+    if let Some(axis) = grid.zero() {
+        return zero(axis, ["grid.x", "grid.y", "grid.z"]);
+    }
+    if let Some(axis) = block.zero() {
+        return zero(axis, ["block.x", "block.y", "block.z"]);
+    }
+    let rule = format!("{block} has {} threads, more than the {max_threads} that the kernel can have", block.count());
+    Error::invalid("block", rule)
 }
 
 #[cfg(test)]

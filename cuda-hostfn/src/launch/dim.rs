@@ -21,6 +21,7 @@ pub struct Dim3 {
 
 impl Dim3 {
     /// x × y × z; 0 if one is 0, and at most `u64::MAX`.
+    #[inline]
     pub const fn count(self) -> u64 {
         (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }

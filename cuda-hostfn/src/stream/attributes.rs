@@ -2,7 +2,7 @@
 
 use crate::attribute::{self, AttributeValue, ReadableFrom, Rules, SynchronizationPolicy, ValidFor, place};
 use crate::error::call;
-use crate::sys::CUlaunchAttributeID;
+use crate::sys::{CUlaunchAttributeID, CUresult};
 use crate::{Result, StreamRef, host};
 
 impl StreamRef {
@@ -21,7 +21,9 @@ impl StreamRef {
     /// [`Error::UnknownValue`](crate::Error::UnknownValue) for a value newer than this crate;
     /// `CUDA_ERROR_INVALID_VALUE` if the driver does not know the attribute. The error names the attribute.
     pub fn attribute<A: ReadableFrom<place::Streams>>(&self) -> Result<A> {
-        A::decode(&self.raw_attribute(A::ID)?)
+        let mut value = AttributeValue::ZERO;
+        self.read_attribute(A::ID, &mut value)?;
+        A::decode(&value)
     }
 
     /// Sets an attribute, for work that is put into the stream from now on (`cuStreamSetAttribute`).
@@ -42,9 +44,10 @@ impl StreamRef {
         attribute.check(&mut Rules::new(&self.context))?;
         let mut value = attribute.encode();
         let id = CUlaunchAttributeID(attribute.id() as _);
-        let _entered = self.context.enter()?;
+        host::drain();
         // SAFETY: the handle lives; the value is a whole union.
-        unsafe { call!(cuStreamSetAttribute(self.raw, id, value.as_mut_ptr())) }
+        let set = || unsafe { call!(cuStreamSetAttribute(self.raw, id, value.as_mut_ptr())) };
+        self.with_context_if(CUresult::CUDA_ERROR_INVALID_VALUE, set)
             .map_err(|error| error.about(attribute::name(attribute.id())))
     }
 
@@ -94,11 +97,17 @@ impl StreamRef {
     /// `CUDA_ERROR_INVALID_VALUE` if the driver does not know the number for streams.
     pub fn raw_attribute(&self, id: u32) -> Result<AttributeValue> {
         let mut value = AttributeValue::ZERO;
+        self.read_attribute(id, &mut value)?;
+        Ok(value)
+    }
+
+    /// Where the value is to be: copying one of which the driver has just written a part costs as much as the call.
+    #[inline]
+    fn read_attribute(&self, id: u32, value: &mut AttributeValue) -> Result<()> {
         host::drain();
         // SAFETY: the handle lives; the value is a whole union, which may be written twice.
         let read =
             || unsafe { call!(cuStreamGetAttribute(self.raw, CUlaunchAttributeID(id as _), value.as_mut_ptr())) };
-        self.with_context_if_needed(read).map_err(|error| error.about(attribute::name(id)))?;
-        Ok(value)
+        self.with_context_if_needed(read).map_err(|error| error.about(attribute::name(id)))
     }
 }

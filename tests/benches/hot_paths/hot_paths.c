@@ -31,7 +31,7 @@ static CUfunction fill;
 static CUdeviceptr memory;
 static CUevent event;
 static CUgraphExec graph;
-static sem_t done;
+static sem_t done, gate;
 static atomic_ulong number;
 
 static double now(void) {
@@ -43,6 +43,8 @@ static double now(void) {
 static void CUDA_CB count(void *data) { atomic_fetch_add_explicit((atomic_ulong *)data, 1, memory_order_relaxed); }
 
 static void CUDA_CB post(void *data) { sem_post(data); }
+
+static void CUDA_CB hold(void *data) { sem_wait(data); }
 
 static double launch(int calls, CUlaunchAttribute *attributes, unsigned attribute_count) {
     CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1,
@@ -97,6 +99,17 @@ static double host_launch(int calls) {
     double start = now();
     for (int call = 0; call < calls; call++) CHECK(cuLaunchHostFunc(stream, count, &number));
     double end = now();
+    CHECK(cuStreamSynchronize(stream));
+    return end - start;
+}
+
+/* The stream gets to no call before all are in it. */
+static double host_launch_held(int calls) {
+    CHECK(cuLaunchHostFunc(stream, hold, &gate));
+    double start = now();
+    for (int call = 0; call < calls; call++) CHECK(cuLaunchHostFunc(stream, count, &number));
+    double end = now();
+    sem_post(&gate);
     CHECK(cuStreamSynchronize(stream));
     return end - start;
 }
@@ -205,6 +218,10 @@ static const struct {
     {"host_launch", host_launch},
     {"host_launch, an Arc captured", host_launch},
     {"host_task, detached", host_launch},
+    {"host_launch_raw, stream held", host_launch_held},
+    {"host_launch, stream held", host_launch_held},
+    {"host_launch, an Arc captured, stream held", host_launch_held},
+    {"host_task, detached, stream held", host_launch_held},
     {"host_launch, drained", host_launch_drained},
     {"host_launch, an Arc captured, drained", host_launch_drained},
     {"host_task, detached, drained", host_launch_drained},
@@ -257,6 +274,7 @@ int main(int argument_count, char **arguments) {
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     make_graph();
     sem_init(&done, 0, 0);
+    sem_init(&gate, 0, 0);
     set_attribute(1);
 
     char line[256];

@@ -1,7 +1,7 @@
 //! The hot paths of cuda-hostfn beside those of others, in rounds in which all take turns, on one machine.
 //!
 //! ```text
-//! hot_paths [--rounds N] [--only TEXT] [NAME=COMMAND]…
+//! hot_paths [--seconds N] [--only TEXT] [NAME=COMMAND]…
 //! hot_paths --instructions BASELINE [--bless]
 //! hot_paths --library
 //! ```
@@ -10,9 +10,11 @@
 //! no such path; the first one is what the others are divided by. Without a driver, all run on the simulated one, which
 //! `--library` names for those that link it. `--instructions` counts with valgrind's callgrind, where it is installed.
 
+mod contender;
 mod instructions;
 mod ours;
 mod paths;
+mod pins;
 mod referee;
 
 use cuda_hostfn::sys::driver;
@@ -40,7 +42,7 @@ fn main() -> Result<(), Failure> {
         return instructions::count(baseline.as_ref(), arguments == ["--bless"], library.as_deref());
     }
 
-    let rounds = take(&mut arguments, "--rounds").map_or(Ok(100), |rounds| rounds.parse())?;
+    let seconds = take(&mut arguments, "--seconds").map_or(Ok(120.0), |seconds| seconds.parse())?;
     let only = take(&mut arguments, "--only").unwrap_or_default();
     let mut commands = Vec::new();
     for argument in &arguments {
@@ -51,7 +53,7 @@ fn main() -> Result<(), Failure> {
         std::env::current_exe()?.into_os_string().into_string().map_err(|_| "the program's path is not UTF-8")?;
     commands.push(("cuda-hostfn", vec![this, SERVE.to_owned()]));
 
-    referee::measure(&commands, rounds, &only, library.as_deref())
+    referee::measure(&commands, seconds, &only, library.as_deref())
 }
 
 /// The value of an option.

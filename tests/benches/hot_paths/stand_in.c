@@ -121,7 +121,6 @@ GIVES(cuGraphAddHostNode, void *, object)
 GIVES(cuGraphInstantiateWithFlags, void *, object)
 GIVES(cuUserObjectCreate, void *, object)
 SUCCEEDS(cuStreamSetAttribute)
-SUCCEEDS(cuStreamGetAttribute)
 SUCCEEDS(cuStreamQuery)
 SUCCEEDS(cuEventRecord)
 SUCCEEDS(cuLaunchKernelEx)
@@ -134,6 +133,20 @@ SUCCEEDS(cuStreamDestroy_v2)
 SUCCEEDS(cuEventDestroy_v2)
 SUCCEEDS(cuModuleUnload)
 SUCCEEDS(cuDevicePrimaryCtxRelease_v2)
+
+/* To spin, as all contenders have set. */
+int cuStreamGetAttribute(void *stream, int id, int *value) {
+    (void)stream;
+    (void)id;
+    *value = 2;
+    return 0;
+}
+
+int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+    *least = 0;
+    *greatest = -5;
+    return 0;
+}
 
 int cuCtxSetCurrent(void *context) {
     current = context;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use cuda_sys::{
-    CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUcontext, CUlaunchAttributeID, CUlaunchAttributeValue, CUresult,
-    CUstreamCaptureStatus,
+    CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUcontext, CUdevice, CUlaunchAttributeID, CUlaunchAttributeValue, CUresult,
+    CUstreamCaptureStatus, CUsynchronizationPolicy,
 };
 
 use crate::raw::{
@@ -18,6 +18,7 @@ use crate::raw::{
 trials! {
     a_thread_without_a_context_can_use_a_stream_but_make_nothing,
     a_thread_without_a_context_reads_attributes,
+    what_goes_by_a_handle_works_whatever_context_is_current,
     a_thread_without_a_context_can_capture_and_launch_graphs,
     priorities_are_kept_within_the_range_of_the_device,
     a_reset_primary_context_is_gone_until_it_is_retained,
@@ -88,6 +89,54 @@ fn a_thread_without_a_context_reads_attributes(_: &Driver) {
             assert_eq!(code, CUresult::CUDA_ERROR_INVALID_CONTEXT, "{default:?}");
         }
     });
+}
+
+fn what_goes_by_a_handle_works_whatever_context_is_current(driver: &Driver) {
+    let word = word();
+    let sent = Sent((stream(), driver.kernel(c"store_u32"), word, made!(cuEventCreate(2))));
+    for (value, is_destroyed) in [(2, false), (3, true)] {
+        elsewhere(move || {
+            let (stream, store_u32, word, event) = sent.get();
+            let other = Sent(create());
+            if is_destroyed {
+                elsewhere(move || ok!(cuCtxDestroy(other.get())));
+            }
+            // To spin, and to yield.
+            let policy = CUlaunchAttributeValue { syncPolicy: CUsynchronizationPolicy(value) };
+            ok!(cuStreamSetAttribute(stream, CUlaunchAttributeID(3), &raw const policy));
+            let mut found = CUlaunchAttributeValue { pad: [0; 64] };
+            ok!(cuStreamGetAttribute(stream, CUlaunchAttributeID(3), &raw mut found));
+            // SAFETY: a number, which was written.
+            assert_eq!(unsafe { found.syncPolicy }, CUsynchronizationPolicy(value));
+            store(stream, store_u32, word, value);
+            ok!(cuEventRecord(event, stream));
+            ok!(cuStreamWaitEvent(stream, event, 0));
+            ok!(cuEventSynchronize(event));
+            ok!(cuEventQuery(event));
+            ok!(cuStreamSynchronize(stream));
+            ok!(cuStreamQuery(stream));
+            let mut current = ptr::null_mut();
+            ok!(cuCtxGetCurrent(&raw mut current));
+            assert_eq!(current, other.get());
+            if !is_destroyed {
+                ok!(cuCtxDestroy(current));
+            }
+        });
+        assert_eq!(read(word), value);
+    }
+}
+
+/// A context of this thread's, which is current.
+fn create() -> CUcontext {
+    // `cuCtxCreate` differs between headers; this name is in every driver.
+    type Create = unsafe extern "C" fn(*mut CUcontext, u32, CUdevice) -> CUresult;
+    let address = cuda_sys::driver::symbol(c"cuCtxCreate_v2").expect("a name of every driver").as_ptr();
+    // SAFETY: the function of that name has this type.
+    let create = unsafe { std::mem::transmute::<*mut c_void, Create>(address) };
+    let mut context = ptr::null_mut();
+    // SAFETY: the pointer is valid for a write.
+    assert_eq!(unsafe { create(&raw mut context, 0, 0) }, CUresult::CUDA_SUCCESS);
+    context
 }
 
 fn a_thread_without_a_context_can_capture_and_launch_graphs(driver: &Driver) {

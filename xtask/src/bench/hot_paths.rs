@@ -28,7 +28,7 @@ impl HotPaths {
     /// Prints the table of all contenders that can be built here.
     pub(crate) fn compare(&self, include: &Path) -> Result<()> {
         let mut ours = Command::new(&self.0);
-        ours.args(["--rounds", "20"]);
+        ours.args(["--seconds", "60"]);
         match self.straight_c(include) {
             Ok(program) => {
                 let kernel = crate::workspace().join(KERNEL);

@@ -6,7 +6,7 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 program=$(mktemp -d)/hot_paths_c || exit 1
 trap 'rm -rf "$(dirname "$program")"' EXIT
 
-set -- --rounds 100
+set -- --seconds 100
 if cc -O2 -I "$cuda/include" hot_paths.c -L "$cuda/lib64/stubs" -lcuda -lpthread -o "$program"; then
     set -- "$@" "C=$program fill.ptx"
 else

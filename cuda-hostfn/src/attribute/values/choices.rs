@@ -17,12 +17,14 @@ macro_rules! choices {
         }
 
         impl Value for $type {
+            #[inline]
             fn encode(&self) -> AttributeValue {
                 AttributeValue::of(*self as i32)
             }
         }
 
         impl Decode for $type {
+            #[inline]
             fn decode(value: &AttributeValue) -> Result<Self> {
                 match value.get::<i32>() {
                     $($number $(| $also)? => Ok(Self::$variant),)*

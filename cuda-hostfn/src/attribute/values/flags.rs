@@ -10,6 +10,7 @@ use crate::attribute::AttributeValue;
 pub struct Ignore;
 
 impl Value for Ignore {
+    #[inline]
     fn encode(&self) -> AttributeValue {
         AttributeValue::ZERO
     }
@@ -25,12 +26,14 @@ macro_rules! flags {
         );
 
         impl Value for $type {
+            #[inline]
             fn encode(&self) -> AttributeValue {
                 AttributeValue::of(i32::from(self.0))
             }
         }
 
         impl Decode for $type {
+            #[inline]
             fn decode(value: &AttributeValue) -> Result<Self> {
                 Ok(Self(value.get::<i32>() != 0))
             }

@@ -43,6 +43,7 @@ pub(super) trait Decode: Sized {
 
 /// The priority as an attribute; the type has a file of its own, since more than attributes use it.
 impl Value for Priority {
+    #[inline]
     fn encode(&self) -> AttributeValue {
         AttributeValue::of(self.as_raw())
     }
@@ -53,6 +54,7 @@ impl Value for Priority {
 }
 
 impl Decode for Priority {
+    #[inline]
     fn decode(value: &AttributeValue) -> Result<Self> {
         Ok(Self::from_raw(value.get()))
     }
