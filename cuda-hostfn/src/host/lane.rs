@@ -186,3 +186,22 @@ impl Drop for Entry {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::Context;
+    use crate::host::handle::Handle;
+    use crate::host::job::Launch;
+    use crate::host::trampoline;
+
+    #[test]
+    fn a_block_is_enough_for_what_is_given_back() {
+        let context = Context::fake();
+        for _ in 0..1000 {
+            let handle = Handle::new(&context, Launch(|| ()));
+            // SAFETY: the record's address, as the driver is given it.
+            unsafe { trampoline::call(handle.record().as_ptr().cast()) };
+        }
+        assert_eq!(context.lane().slots.0.lock().blocks.len(), 1);
+    }
+}

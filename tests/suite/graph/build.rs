@@ -8,6 +8,7 @@ use cuda_hostfn::sys::{CUgraphDebugDot_flags, CUgraphNodeType, CUresult, driver}
 use cuda_hostfn::{CaptureMode, Error, Graph, InstantiateOptions, LaunchConfig, Node, Priority, SyncMode};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
+use simulated_driver_client::Client;
 use tests::{Drops, Machine, Row, check, equal, soon, touch};
 
 pub const TRIALS: &[Row] = &[
@@ -230,6 +231,8 @@ fn priorities(machine: &Machine) -> Result<(), Failed> {
 fn flags(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let said = Said::default();
+    let uploads = || Client::of_loaded_driver().map(|driver| driver.calls("cuGraphUpload"));
+    let before = uploads();
     let graph = Graph::new(&machine.context)?;
     graph.add_host_node(&[], says(&said, "called"))?;
     for options in [InstantiateOptions::new(), InstantiateOptions::new().auto_free_on_launch(true)] {
@@ -239,6 +242,8 @@ fn flags(machine: &Machine) -> Result<(), Failed> {
     }
     stream.synchronize()?;
     equal("said", &said.lock().len(), &2)?;
+    // They have no effect that a program could see; the simulated driver counts them.
+    equal("uploads", &uploads(), &before.map(|before| before + 2))?;
     let device = graph.instantiate(InstantiateOptions::new().device_launch(true));
     check(device.is_err(), || "a graph with a host node that kernels launch".to_owned())
 }

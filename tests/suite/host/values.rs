@@ -73,7 +73,17 @@ fn in_passing(machine: &Machine) -> Result<(), Failed> {
     equal("driver", &unsafe { sys::cuStreamSynchronize(stream.as_raw()) }, &CUresult::CUDA_SUCCESS)?;
     equal("before any call", &drops.count(), &0)?;
     stream.priority()?;
-    equal("by the next call", &drops.count(), &1)
+    equal("by the next call", &drops.count(), &1)?;
+    // Of calls that enqueue, one in sixteen looks.
+    machine.context.with_current(|| {
+        stream.retire(drops.value())?;
+        // SAFETY: the handle lives.
+        equal("driver", &unsafe { sys::cuStreamSynchronize(stream.as_raw()) }, &CUresult::CUDA_SUCCESS)?;
+        for _ in 0..16 {
+            stream.host_launch(|| ())?;
+        }
+        equal("by those that enqueue", &drops.count(), &2)
+    })?
 }
 
 fn uncollected(machine: &Machine) -> Result<(), Failed> {
