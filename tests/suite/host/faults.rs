@@ -29,6 +29,7 @@ const TRIALS: &[SimulatedRow] = &[
     ("values: a context that nobody holds any more is released in passing", released),
     ("faults: a function that answers like one that is absent is not said to be", absent),
     ("faults: an attribute whose reading is refused is not supported, and another failure is one", supports),
+    ("faults: a parameter that cannot be asked for is not the last one", parameter),
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
 
@@ -259,4 +260,13 @@ fn supports(machine: &Machine, driver: Client) -> Result<(), Failed> {
     let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
     driver.fail("cuStreamGetAttribute", 1, code, When::Before);
     equal("failed", &supported().map_err(|error| error.code()), &Err(Some(code)))
+}
+
+fn parameter(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    if cuda_hostfn::sys::driver::symbol(c"cuFuncGetParamInfo").is_none() {
+        return Ok(());
+    }
+    driver.fail("cuFuncGetParamInfo", 1, CUresult::CUDA_ERROR_UNKNOWN, When::Before);
+    let kernel = machine.module.kernel::<(u64, u32, u32)>("fill").map(drop);
+    equal("code", &kernel.map_err(|error| error.code()), &Err(Some(CUresult::CUDA_ERROR_UNKNOWN)))
 }
