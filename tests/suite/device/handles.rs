@@ -116,7 +116,7 @@ fn waits(machine: &Machine) -> Result<(), Failed> {
 
 fn parameters(machine: &Machine) -> Result<(), Failed> {
     let module = &machine.module;
-    if cuda_hostfn::sys::driver::symbol(c"cuFuncGetParamInfo").is_some() {
+    if sys::driver::symbol(c"cuFuncGetParamInfo").is_some() {
         invalid("arguments", module.kernel::<()>("fill"))?;
         invalid("arguments", module.kernel::<(u64, u32)>("fill"))?;
         invalid("arguments", module.kernel::<(u64, u64, u32)>("fill"))?;
