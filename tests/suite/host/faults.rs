@@ -89,6 +89,9 @@ fn kept_all_the_same(machine: &Machine, driver: Client) -> Result<(), Failed> {
         let closed = gate.lock();
         let mut context = Context::primary(machine.device)?;
         let (stream, event) = (Stream::new(&context)?, Event::new(&machine.context)?);
+        // The first slot is used up.
+        stream.host_launch(|| ())?;
+        stream.synchronize()?;
         // SAFETY: the lock outlives the call.
         unsafe { stream.host_launch_raw(Some(wait), (&raw const gate).cast_mut().cast()) }?;
         driver.fail("cuLaunchHostFunc", 1, CUresult::CUDA_ERROR_LAUNCH_FAILED, When::After);
