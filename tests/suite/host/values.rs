@@ -74,6 +74,13 @@ fn in_passing(machine: &Machine) -> Result<(), Failed> {
     equal("before any call", &drops.count(), &0)?;
     stream.priority()?;
     equal("by the next call", &drops.count(), &1)?;
+    for number in 2..5 {
+        stream.retire(drops.value())?;
+        // SAFETY: the handle lives.
+        equal("driver", &unsafe { sys::cuStreamSynchronize(stream.as_raw()) }, &CUresult::CUDA_SUCCESS)?;
+        equal("how many things that were", &host::reclaim()?, &1)?;
+        equal("by `reclaim`", &drops.count(), &number)?;
+    }
     // Of calls that enqueue, one in sixteen looks.
     machine.context.with_current(|| {
         stream.retire(drops.value())?;
@@ -82,7 +89,7 @@ fn in_passing(machine: &Machine) -> Result<(), Failed> {
         for _ in 0..16 {
             stream.host_launch(|| ())?;
         }
-        equal("by those that enqueue", &drops.count(), &2)
+        equal("by those that enqueue", &drops.count(), &5)
     })?
 }
 
