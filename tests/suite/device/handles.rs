@@ -47,6 +47,9 @@ fn events(machine: &Machine) -> Result<(), Failed> {
     let untimed = EventOptions::new().disable_timing(true).create(&machine.context)?;
     untimed.record(&stream)?;
     check(untimed.elapsed_since(&start).is_err(), || "a time without timing".to_owned())?;
+    let interprocess = EventOptions::new().interprocess(true);
+    invalid("EventOptions.interprocess", interprocess.create(&machine.context))?;
+    interprocess.disable_timing(true).create(&machine.context)?.synchronize()?;
     // SAFETY: `into_raw` gave the event up.
     let foreign = unsafe { Event::from_raw(&machine.context, untimed.into_raw()) };
     equal("what is known of a foreign event", &foreign.options(), &None)?;

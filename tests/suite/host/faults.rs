@@ -29,6 +29,8 @@ const TRIALS: &[SimulatedRow] = &[
     ("values: a context that nobody holds any more is released in passing", released),
     ("faults: a function that answers like one that is absent is not said to be", absent),
     ("faults: an attribute whose reading is refused is not supported, and another failure is one", supports),
+    ("faults: a query that fails is no answer", query),
+    ("faults: a driver that asks for a context gets one", asks_for_context),
     ("faults: a parameter that cannot be asked for is not the last one", parameter),
     ("captures: closures are captured while another thread destroys the stream that began it", captures::destroyed),
 ];
@@ -272,4 +274,24 @@ fn parameter(machine: &Machine, driver: Client) -> Result<(), Failed> {
     // Drivers before 12.4 cannot be asked.
     let can_tell = cuda_hostfn::sys::driver::symbol(c"cuFuncGetParamInfo").is_some();
     equal("code", &kernel.map_err(|error| error.code()), &if can_tell { Err(Some(code)) } else { Ok(()) })
+}
+
+fn query(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let (stream, event) = (machine.stream()?, Event::new(&machine.context)?);
+    let code = CUresult::CUDA_ERROR_UNKNOWN;
+    driver.fail("cuStreamQuery", 1, code, When::Before);
+    equal("stream", &stream.is_complete().map_err(|error| error.code()), &Err(Some(code)))?;
+    driver.fail("cuEventQuery", 1, code, When::Before);
+    equal("event", &event.is_complete().map_err(|error| error.code()), &Err(Some(code)))
+}
+
+fn asks_for_context(machine: &Machine, driver: Client) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    for function in ["cuStreamIsCapturing", "cuLaunchHostFunc"] {
+        let before = driver.calls(function);
+        driver.fail(function, 1, CUresult::CUDA_ERROR_INVALID_CONTEXT, When::Before);
+        stream.host_task(|| ())?.join()?;
+        equal(function, &driver.calls(function), &(before + 2))?;
+    }
+    Ok(())
 }
