@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use cuda_hostfn::graph::ChildGraphNode;
 use cuda_hostfn::sys::{CUgraphDebugDot_flags, CUgraphNodeType, CUresult, driver};
-use cuda_hostfn::{CaptureMode, Error, Graph, InstantiateOptions, LaunchConfig, Node, Priority, SyncMode};
+use cuda_hostfn::{CaptureMode, CudaVersion, Error, Graph, InstantiateOptions, LaunchConfig, Node, Priority, SyncMode};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
 use simulated_driver_client::Client;
@@ -20,6 +20,7 @@ pub const TRIALS: &[Row] = &[
     ("build: a child graph is a copy, which can be changed", children),
     ("build: captured nodes are found", captured),
     ("build: spin-wait where the driver has it", spin_wait),
+    ("build: a kernel node, or since when drivers have them", kernel_node),
     ("build: priorities of nodes are kept", priorities),
     ("build: the flags of executable graphs", flags),
     ("build: a picture", picture),
@@ -209,6 +210,18 @@ fn spin_wait(machine: &Machine) -> Result<(), Failed> {
     graph.add_host_node_in_sync_mode(&[*first], SyncMode::SpinWait, says(&said, "again"))?;
     run(machine, &graph)?;
     equal("said", &*said.lock(), &vec!["spinning", "again"])
+}
+
+fn kernel_node(machine: &Machine) -> Result<(), Failed> {
+    let graph = Graph::new(&machine.context)?;
+    // SAFETY: it writes nothing.
+    let added = unsafe { graph.add_kernel_node(&[], &machine.fill, &LaunchConfig::new(1, 1), (0, 0, 0)) };
+    let since = CudaVersion::new(12, 0);
+    match added {
+        Ok(_) => check(machine.knows(since), || "added before there were any".to_owned()),
+        Err(Error::MissingFunction(error)) if !machine.knows(since) => equal("since", &error.since(), &Some(since)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn priorities(machine: &Machine) -> Result<(), Failed> {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use cuda_hostfn::host::{self, Reclaimer};
-use cuda_hostfn::sys::{self, CUresult};
+use cuda_hostfn::sys::{self, CUresult, CUstreamCaptureMode};
 use cuda_hostfn::{CaptureMode, CaptureStatus, Event};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
@@ -143,6 +143,11 @@ fn during_capture(machine: &Machine) -> Result<(), Failed> {
         let ended = capturing.end_capture();
         equal("status", &status, &CaptureStatus::Active)?;
         drop(ended?);
+        let global = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+        let mut before = global;
+        // SAFETY: the pointer is valid; the mode is the thread's own.
+        let code = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut before) };
+        equal("this thread's mode is as it was", &(code, before), &(CUresult::CUDA_SUCCESS, global))?;
     }
     Ok(())
 }
