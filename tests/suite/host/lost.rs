@@ -101,6 +101,10 @@ fn future(machine: &Machine) -> Result<(), Failed> {
         unsafe { Context::from_raw(machine.context.as_raw()) }
     })??;
     let other = Stream::new(&context)?;
+    // As with a real driver, whoever looks has to look again.
+    if let Some(driver) = Client::of_loaded_driver() {
+        driver.delay_notice_of_fault(Duration::from_millis(100));
+    }
     trap(machine, &stream)?;
     let task = stream.host_task_with(drops.value(), |_| ())?;
     let second = other.host_task(|| ())?;
