@@ -324,3 +324,15 @@ impl Drop for Entered {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_are_equal_by_their_handle() {
+        let context = |handle| Context::unlisted(ptr::without_provenance_mut(handle), Device::from_raw(0), false, None);
+        assert_eq!(context(8), context(8));
+        assert_ne!(context(8), context(16));
+    }
+}

@@ -125,3 +125,13 @@ pub(crate) fn init() -> Result<()> {
     // SAFETY: may be called at any time, repeatedly, from any thread; the flags must be 0.
     unsafe { call!(cuInit(0)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Device;
+
+    #[test]
+    fn the_handle_is_kept() {
+        assert_eq!([0, 1, 7].map(|raw| Device::from_raw(raw).as_raw()), [0, 1, 7]);
+    }
+}

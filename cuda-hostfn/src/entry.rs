@@ -95,7 +95,8 @@ pub(crate) fn context_id(context: CUcontext) -> Option<u64> {
     crate::error::check("cuCtxGetId", code).is_ok().then_some(id)
 }
 
-/// The first CUDA version with a function, of those that this crate calls and that some driver since 11.0 lacks.
+/// The first CUDA version with a function, of those that this crate cannot do without and that some driver since 11.0
+/// lacks.
 pub(crate) fn since(function: &str) -> Option<CudaVersion> {
     Some(match function {
         "cuGraphInstantiateWithFlags" => CudaVersion::new(11, 4),
@@ -103,9 +104,6 @@ pub(crate) fn since(function: &str) -> Option<CudaVersion> {
         "cuLaunchKernelEx" => CudaVersion::new(11, 8),
         "cuGraphAddKernelNode" => CudaVersion::new(12, 0),
         "cuStreamGetId" => CudaVersion::new(12, 0),
-        "cuGraphExecUpdate_v2" => CudaVersion::new(12, 0),
-        "cuGraphAddNode_v2" => CudaVersion::new(12, 3),
-        "cuFuncGetParamInfo" => CudaVersion::new(12, 4),
         "cuLaunchHostFunc_v2" => CudaVersion::new(13, 2),
         _ => return None,
     })

@@ -37,25 +37,26 @@ impl Machine {
     ///
     /// # Panics
     ///
-    /// If one of these variables is set and wrong: a suite must not look as if there were only no driver.
+    /// If one of these variables is set and wrong, or nothing can be done on the simulated driver: a suite must not look as
+    /// if there were only no driver.
     pub fn find(simulated: Version) -> Result<Self, String> {
         let seed = disorder::seed();
         let version = env::var(SIMULATED)
             .ok()
             .map(|text| text.parse().unwrap_or_else(|why| panic!("{SIMULATED} is {text:?}: {why}")));
         if seed.is_some() || version.is_some() {
-            return Self::simulate(version.unwrap_or(simulated), seed);
+            return Ok(Self::simulate(version.unwrap_or(simulated), seed));
         }
         match Self::open() {
-            Err(Error::NoDriver(_)) if env::var_os(driver::OVERRIDE).is_none() => Self::simulate(simulated, None),
+            Err(Error::NoDriver(_)) if env::var_os(driver::OVERRIDE).is_none() => Ok(Self::simulate(simulated, None)),
             result => result.map_err(|error| error.to_string()),
         }
     }
 
-    fn simulate(version: Version, seed: Option<u64>) -> Result<Self, String> {
-        simulated_driver_client::load(version).map_err(|error| error.to_string())?;
+    fn simulate(version: Version, seed: Option<u64>) -> Self {
+        simulated_driver_client::load(version).unwrap_or_else(|error| panic!("{error}"));
         seed.into_iter().for_each(disorder::begin);
-        Self::open().map_err(|error| error.to_string())
+        Self::open().unwrap_or_else(|error| panic!("on the simulated driver: {error}"))
     }
 
     fn open() -> Result<Self> {

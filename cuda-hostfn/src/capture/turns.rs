@@ -128,7 +128,13 @@ impl Drop for Turn<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Turns;
+    use super::{Turns, patience};
+
+    #[test]
+    fn patience_runs_out() {
+        let mut pause = patience();
+        while pause() {}
+    }
 
     #[test]
     fn those_in_the_way_are_waited_for_with_a_limit() {

@@ -146,3 +146,14 @@ impl From<UpdateError<'_>> for Error {
         error.error
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_behind_is_the_source() {
+        let error = UpdateError::from(Error::Lost(Error::Capturing.into()));
+        assert_eq!(error.source().map(ToString::to_string), Some(Error::Capturing.to_string()));
+    }
+}

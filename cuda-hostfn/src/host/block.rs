@@ -7,7 +7,6 @@
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr::NonNull;
 
-use super::lane::Lane;
 use super::marks::{Marks, indices};
 use super::reclaim;
 use super::record::{self, Header};
@@ -23,7 +22,6 @@ pub(super) struct Block {
     garbage: Marks,
     /// The slots that nobody uses any more.
     over: Marks,
-    lane: NonNull<Lane>,
     slots: [Slot; Marks::COUNT],
 }
 
@@ -45,11 +43,11 @@ pub(super) const fn fits<R>() -> bool {
 }
 
 impl Block {
-    pub(super) fn new(lane: NonNull<Lane>) -> NonNull<Self> {
+    pub(super) fn new() -> NonNull<Self> {
         let slot = |index| Slot { header: Header::vacant(index), payload: MaybeUninit::uninit() };
         let slots = std::array::from_fn(|index| slot(index.try_into().expect("fewer than 256")));
         let (node, garbage, over) = (Node::new(reclaim_all), Marks::new(), Marks::new());
-        NonNull::from(Box::leak(Box::new(Self { node, garbage, over, lane, slots })))
+        NonNull::from(Box::leak(Box::new(Self { node, garbage, over, slots })))
     }
 
     /// # Safety
@@ -132,15 +130,12 @@ unsafe fn reclaim_all(node: *mut Node) {
     #[expect(clippy::cast_ptr_alignment, reason = "a block's first field")]
     let Some(block) = NonNull::new(node.cast::<Block>()) else { return };
     // SAFETY: the node is the first field of a block, some of whose slots are in use.
-    let this = unsafe { block.as_ref() };
-    // SAFETY: a lane lives while one of its slots is in use, and its context too.
-    let context = unsafe { this.lane.as_ref() }.context();
-    for index in indices(this.garbage.take()) {
+    let garbage = unsafe { block.as_ref() }.garbage.take();
+    for index in indices(garbage) {
         reclaim::count();
-        // SAFETY: as above.
+        // SAFETY: a block lives while one of its slots is in use: this one, until its record is reclaimed.
         let header = unsafe { Block::slot(block, index) };
         // SAFETY: the driver's reference came with the mark.
         unsafe { record::reclaim(header) };
     }
-    drop(context);
 }

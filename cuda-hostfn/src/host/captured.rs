@@ -174,7 +174,7 @@ fn graph_of(stream: &StreamRef) -> Result<CUgraph> {
     } else {
         crate::error::check("cuStreamGetCaptureInfo_v3", newer)?;
     }
-    if status == CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE && !graph.is_null() {
+    if status == CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE {
         Ok(graph)
     } else {
         Err(Error::invalid("stream", "its capture ended or became invalid meanwhile"))

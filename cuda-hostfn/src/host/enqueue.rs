@@ -311,3 +311,17 @@ fn is_certain(error: &Error) -> bool {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_about_earlier_work_is_not_certain() {
+        let refused = |code| crate::error::check("cuLaunchHostFunc", code).expect_err("not a success");
+        assert!(is_certain(&Error::CalledFromHostFunction));
+        assert!(is_certain(&refused(CUresult::CUDA_ERROR_INVALID_HANDLE)));
+        assert!(!is_certain(&refused(CUresult::CUDA_ERROR_LAUNCH_FAILED)));
+        assert!(!is_certain(&refused(CUresult::CUDA_ERROR_OUT_OF_MEMORY)));
+    }
+}

@@ -109,3 +109,17 @@ impl From<TaskError> for Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_behind_is_the_source() {
+        let text = |error: &dyn StdError| error.source().map(ToString::to_string);
+        let fault = Some(Error::Capturing.to_string());
+        assert_eq!(text(&TaskError::Lost(Error::Capturing)), fault);
+        assert_eq!(text(&TaskError::CalledFromHostFunction), None);
+        assert_eq!(text(&EnqueueError::new(Error::Lost(Arc::new(Error::Capturing)), ())), fault);
+    }
+}

@@ -218,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_called_again_keeps_its_slot() {
+        let context = Context::fake();
+        let handle = accepted(&context, Launch(NOTHING));
+        let kept = handle.record();
+        handle.header().keep_for_ever();
+        call(&handle);
+        drop(handle);
+        for _ in 0..200 {
+            let other = accepted(&context, Launch(NOTHING));
+            assert_ne!(other.record(), kept);
+            call(&other);
+        }
+    }
+
+    #[test]
     fn what_is_lost_is_released_and_never_runs() {
         let (context, value) = (Context::fake(), Arc::new(()));
         let captured = value.clone();

@@ -191,3 +191,19 @@ impl std::fmt::Debug for Keeper {
         f.debug_struct("Keeper").field("closures", &self.slots.lock().len()).finish()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_nobody_needs_has_another_closure() {
+        let keeper = Arc::new(Keeper { node: Node::new(Keeper::reclaim), slots: Mutex::new(Vec::new()) });
+        let kept = Kept(Arc::downgrade(&keeper));
+        for _ in 0..10 {
+            kept.replace(std::ptr::null_mut(), 0, false, || (), |_, _| Ok(())).expect("kept");
+        }
+        // That of the last one, and that of the one before.
+        assert_eq!(keeper.slots.lock().len(), 2);
+    }
+}

@@ -60,7 +60,7 @@ impl Lane {
             slots.context = Some(context.clone());
         }
         slots.in_use += 1;
-        slots.take(lane)
+        slots.take()
     }
 
     /// Takes back the slots that nobody uses any more.
@@ -70,11 +70,6 @@ impl Lane {
         let context = slots.context_if_idle();
         drop(slots);
         drop(context);
-    }
-
-    /// The context, while slots are in use.
-    pub(super) fn context(&self) -> Option<Context> {
-        self.slots.0.lock().context.clone()
     }
 
     pub(crate) fn outstanding(&self) -> u64 {
@@ -117,9 +112,9 @@ impl Lane {
 }
 
 impl Slots {
-    fn take(&mut self, lane: &Lane) -> NonNull<Header> {
+    fn take(&mut self) -> NonNull<Header> {
         if self.blocks.get(self.current).is_none_or(|entry| entry.free == 0) {
-            self.current = self.find_free(lane);
+            self.current = self.find_free();
         }
         let Entry { block, free, .. } = &mut self.blocks[self.current];
         let index = indices(*free).next().expect("some are free");
@@ -130,11 +125,11 @@ impl Slots {
 
     /// A block with free slots. There are so many blocks that taking slots back, which costs some cache lines, gives many
     /// at once.
-    fn find_free(&mut self, lane: &Lane) -> usize {
+    fn find_free(&mut self) -> usize {
         if self.free() == 0 {
             self.collect();
             if self.free() * 2 <= self.blocks.len() * Marks::COUNT {
-                self.blocks.push(Entry { block: Block::new(NonNull::from(lane)), free: u64::MAX, lost: 0 });
+                self.blocks.push(Entry { block: Block::new(), free: u64::MAX, lost: 0 });
                 return self.blocks.len() - 1;
             }
         }
@@ -184,5 +179,24 @@ impl Drop for Entry {
         } else {
             super::record::bury(self.block.cast());
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::Context;
+    use crate::host::handle::Handle;
+    use crate::host::job::Launch;
+    use crate::host::trampoline;
+
+    #[test]
+    fn a_block_is_enough_for_what_is_given_back() {
+        let context = Context::fake();
+        for _ in 0..1000 {
+            let handle = Handle::new(&context, Launch(|| ()));
+            // SAFETY: the record's address, as the driver is given it.
+            unsafe { trampoline::call(handle.record().as_ptr().cast()) };
+        }
+        assert_eq!(context.lane().slots.0.lock().blocks.len(), 1);
     }
 }

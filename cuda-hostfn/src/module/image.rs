@@ -80,6 +80,7 @@ mod tests {
         let ptx = ".version 7.0\n.target sm_70\n";
         assert_eq!(recognise(ptx.as_bytes()), Ok(Kind::Ptx(ptx)));
         assert!(recognise(b"hello").is_err());
+        assert!(recognise(b".version 7.0").is_err() && recognise(b".target sm_70").is_err());
         assert!(recognise(&[0xff; 40]).is_err());
         assert_eq!(recognise(b""), Err("is empty"));
     }
@@ -104,6 +105,26 @@ mod tests {
         for length in 4..elf.len() {
             assert_eq!(recognise(&elf[..length]), Err("is truncated"), "{length}");
         }
+    }
+
+    #[test]
+    fn a_section_without_bits_may_lie_outside() {
+        let mut elf = tiny_elf();
+        elf[64 + 0x24] = 1;
+        assert_eq!(recognise(&elf), Err("is truncated"));
+        elf[64 + 0x4] = 8;
+        assert_eq!(recognise(&elf), Ok(Kind::Binary));
+    }
+
+    #[test]
+    fn programs_lie_inside() {
+        // The bytes of the section's header, as a program's.
+        let mut elf = tiny_elf();
+        elf[0x20] = 64;
+        (elf[0x36], elf[0x38]) = (56, 1);
+        assert_eq!(recognise(&elf), Ok(Kind::Binary));
+        elf[64 + 0xc] = 1;
+        assert_eq!(recognise(&elf), Err("is truncated"));
     }
 
     #[test]

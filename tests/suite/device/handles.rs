@@ -1,11 +1,12 @@
 //! Devices, contexts, events, modules and kernels.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use cuda_hostfn::sys::CUresult;
+use cuda_hostfn::sys::{self, CUfunction_attribute, CUresult};
 use cuda_hostfn::{Context, Device, Error, Event, EventOptions, LaunchConfig, Module, Stream};
 use libtest_mimic::Failed;
-use tests::{Machine, check, equal};
+use tests::{Gate, Machine, check, equal};
 
 use crate::Run;
 use crate::expect::{elsewhere, invalid, refused};
@@ -13,6 +14,8 @@ use crate::expect::{elsewhere, invalid, refused};
 pub const TRIALS: &[(&str, Run)] = &[
     ("handles: devices", devices),
     ("handles: events", events),
+    ("handles: what is pending is not complete", pending),
+    ("handles: a kernel has the properties that were set", properties),
     ("handles: work in one stream waits for an event of another", waits),
     ("handles: a kernel's parameters are compared with its types", parameters),
     ("handles: a cubin that is cut off is refused", broken_cubin),
@@ -44,10 +47,53 @@ fn events(machine: &Machine) -> Result<(), Failed> {
     let untimed = EventOptions::new().disable_timing(true).create(&machine.context)?;
     untimed.record(&stream)?;
     check(untimed.elapsed_since(&start).is_err(), || "a time without timing".to_owned())?;
+    let interprocess = EventOptions::new().interprocess(true);
+    invalid("EventOptions.interprocess", interprocess.create(&machine.context))?;
+    interprocess.disable_timing(true).create(&machine.context)?.synchronize()?;
     // SAFETY: `into_raw` gave the event up.
     let foreign = unsafe { Event::from_raw(&machine.context, untimed.into_raw()) };
     equal("what is known of a foreign event", &foreign.options(), &None)?;
     Ok(foreign.synchronize()?)
+}
+
+fn pending(machine: &Machine) -> Result<(), Failed> {
+    let stream = machine.stream()?;
+    let (start, end) = (Event::new(&machine.context)?, Event::new(&machine.context)?);
+    let began = Instant::now();
+    start.record(&stream)?;
+    let mut gate = Gate::close(&stream)?;
+    end.record(&stream)?;
+    check(!stream.is_complete()? && !end.is_complete()?, || "complete behind the gate".to_owned())?;
+    refused("before it is complete", end.elapsed_since(&start), CUresult::CUDA_ERROR_NOT_READY)?;
+    thread::sleep(Duration::from_millis(5));
+    gate.open();
+    stream.synchronize()?;
+    check(stream.is_complete()? && end.is_complete()?, || "not complete".to_owned())?;
+    let (between, around) = (end.elapsed_since(&start)?, began.elapsed());
+    check(between <= around, || format!("{between:?} between the events, and {around:?} around them"))
+}
+
+fn properties(machine: &Machine) -> Result<(), Failed> {
+    // Nobody else's: properties are the kernel's, for all its users.
+    let module = Module::from_ptx(&machine.context, include_str!("../../../cuda-hostfn/tests/fill.ptx"))?;
+    let kernel = module.kernel::<(u64, u32, u32)>("fill")?;
+    let mut raw = std::ptr::null_mut();
+    let find = || {
+        // SAFETY: the module lives; the pointer is valid for a write, and the name ends with NUL.
+        unsafe { sys::cuModuleGetFunction(&raw mut raw, module.as_raw(), c"fill".as_ptr()) }
+    };
+    equal("found", &machine.context.with_current(find)?, &CUresult::CUDA_SUCCESS)?;
+    equal("the kernel", &raw, &kernel.as_raw())?;
+    kernel.set_max_dynamic_shared_memory(1024)?;
+    let bytes = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    equal("dynamic shared memory", &kernel.property(bytes)?, &1024)?;
+    invalid("max_dynamic_shared_memory", kernel.set_max_dynamic_shared_memory(u32::MAX))?;
+    if machine.has_clusters() {
+        kernel.set_non_portable_cluster_size_allowed(true)?;
+        let allowed = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+        equal("clusters that are not portable", &kernel.property(allowed)?, &1)?;
+    }
+    Ok(())
 }
 
 fn waits(machine: &Machine) -> Result<(), Failed> {
@@ -73,7 +119,7 @@ fn waits(machine: &Machine) -> Result<(), Failed> {
 
 fn parameters(machine: &Machine) -> Result<(), Failed> {
     let module = &machine.module;
-    if cuda_hostfn::sys::driver::symbol(c"cuFuncGetParamInfo").is_some() {
+    if sys::driver::symbol(c"cuFuncGetParamInfo").is_some() {
         invalid("arguments", module.kernel::<()>("fill"))?;
         invalid("arguments", module.kernel::<(u64, u32)>("fill"))?;
         invalid("arguments", module.kernel::<(u64, u64, u32)>("fill"))?;

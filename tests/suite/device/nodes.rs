@@ -8,7 +8,7 @@ use cuda_hostfn::attribute::{
     MemSyncDomain, MemSyncDomainMap, NvlinkUtilCentricScheduling, PortableClusterSizeMode,
     PreferredSharedMemoryCarveout, ReadableFrom, SharedMemoryMode, ValidFor,
 };
-use cuda_hostfn::sys::CUresult;
+use cuda_hostfn::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUresult};
 use cuda_hostfn::{Graph, InstantiateOptions, KernelNode, LaunchConfig, Node, Priority, Stream};
 use libtest_mimic::Failed;
 use tests::{Machine, check, equal};
@@ -18,6 +18,7 @@ use crate::expect::{all_covered, elsewhere, refused};
 
 pub const TRIALS: &[(&str, Run)] = &[
     ("nodes: every attribute that the table offers is honoured", all),
+    ("nodes: the kernel's launch is the node's", launch),
     ("nodes: attributes are copied", copied),
     ("nodes: they run in order with their attributes", run_in_order),
     ("nodes: a device-updatable node gives its handle, and a graph of it one executable", device_updatable),
@@ -27,6 +28,22 @@ pub const TRIALS: &[(&str, Run)] = &[
 fn add<'g>(machine: &Machine, graph: &'g Graph, after: &[Node<'g>]) -> cuda_hostfn::Result<KernelNode<'g>> {
     // SAFETY: the arguments say no word is written.
     unsafe { graph.add_kernel_node(after, &machine.fill, &LaunchConfig::new(16, 32), (0, 0, 0)) }
+}
+
+fn launch(machine: &Machine) -> Result<(), Failed> {
+    let graph = Graph::new(&machine.context)?;
+    let config = LaunchConfig::new((2, 3, 4), (8, 4, 2)).dynamic_shared_memory(256);
+    // SAFETY: the arguments say no word is written.
+    let node = unsafe { graph.add_kernel_node(&[], &machine.fill, &config, (0, 0, 0)) }?;
+    let mut found = CUDA_KERNEL_NODE_PARAMS::default();
+    // SAFETY: the handle lives; the pointer is valid for a write.
+    let code =
+        machine.context.with_current(|| unsafe { sys::cuGraphKernelNodeGetParams(node.as_raw(), &raw mut found) })?;
+    equal("code", &code, &CUresult::CUDA_SUCCESS)?;
+    equal("function", &found.func, &machine.fill.as_raw())?;
+    equal("grid", &(found.gridDimX, found.gridDimY, found.gridDimZ), &(2, 3, 4))?;
+    equal("block", &(found.blockDimX, found.blockDimY, found.blockDimZ), &(8, 4, 2))?;
+    equal("shared memory", &found.sharedMemBytes, &256)
 }
 
 fn all(machine: &Machine) -> Result<(), Failed> {

@@ -5,9 +5,10 @@ use std::sync::mpsc::channel;
 
 use cuda_hostfn::graph::ChildGraphNode;
 use cuda_hostfn::sys::{CUgraphDebugDot_flags, CUgraphNodeType, CUresult, driver};
-use cuda_hostfn::{CaptureMode, Error, Graph, InstantiateOptions, LaunchConfig, Node, Priority, SyncMode};
+use cuda_hostfn::{CaptureMode, CudaVersion, Error, Graph, InstantiateOptions, LaunchConfig, Node, Priority, SyncMode};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
+use simulated_driver_client::Client;
 use tests::{Drops, Machine, Row, check, equal, soon, touch};
 
 pub const TRIALS: &[Row] = &[
@@ -19,6 +20,7 @@ pub const TRIALS: &[Row] = &[
     ("build: a child graph is a copy, which can be changed", children),
     ("build: captured nodes are found", captured),
     ("build: spin-wait where the driver has it", spin_wait),
+    ("build: a kernel node, or since when drivers have them", kernel_node),
     ("build: priorities of nodes are kept", priorities),
     ("build: the flags of executable graphs", flags),
     ("build: a picture", picture),
@@ -210,6 +212,18 @@ fn spin_wait(machine: &Machine) -> Result<(), Failed> {
     equal("said", &*said.lock(), &vec!["spinning", "again"])
 }
 
+fn kernel_node(machine: &Machine) -> Result<(), Failed> {
+    let graph = Graph::new(&machine.context)?;
+    // SAFETY: it writes nothing.
+    let added = unsafe { graph.add_kernel_node(&[], &machine.fill, &LaunchConfig::new(1, 1), (0, 0, 0)) };
+    let since = CudaVersion::new(12, 0);
+    match added {
+        Ok(_) => check(machine.knows(since), || "added before there were any".to_owned()),
+        Err(Error::MissingFunction(error)) if !machine.knows(since) => equal("since", &error.since(), &Some(since)),
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn priorities(machine: &Machine) -> Result<(), Failed> {
     let graph = Graph::new(&machine.context)?;
     let host = graph.add_host_node(&[], || ())?;
@@ -230,6 +244,8 @@ fn priorities(machine: &Machine) -> Result<(), Failed> {
 fn flags(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let said = Said::default();
+    let uploads = || Client::of_loaded_driver().map(|driver| driver.calls("cuGraphUpload"));
+    let before = uploads();
     let graph = Graph::new(&machine.context)?;
     graph.add_host_node(&[], says(&said, "called"))?;
     for options in [InstantiateOptions::new(), InstantiateOptions::new().auto_free_on_launch(true)] {
@@ -239,6 +255,8 @@ fn flags(machine: &Machine) -> Result<(), Failed> {
     }
     stream.synchronize()?;
     equal("said", &said.lock().len(), &2)?;
+    // They have no effect that a program could see; the simulated driver counts them.
+    equal("uploads", &uploads(), &before.map(|before| before + 2))?;
     let device = graph.instantiate(InstantiateOptions::new().device_launch(true));
     check(device.is_err(), || "a graph with a host node that kernels launch".to_owned())
 }

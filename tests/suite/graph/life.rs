@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cuda_hostfn::{Capture, CaptureMode, CaptureStatus, Graph, Result, Stream};
+use cuda_hostfn::{Capture, CaptureMode, CaptureStatus, Context, Graph, Result, Stream};
 
 use tests::{Drops, Machine, Value, touch};
 
@@ -74,7 +74,9 @@ impl<'m> Life<'m> {
 
     /// What fails, ends it.
     pub fn live(&self) -> Result<()> {
-        let stream = Stream::new(&self.machine.context)?;
+        // Its own, so that nobody else's reference to it hides one that is left.
+        let context = Context::primary(self.machine.device)?;
+        let stream = Stream::new(&context)?;
         let result = self.live_in(&stream);
         if stream.capture_status().is_ok_and(|status| status != CaptureStatus::None) {
             // The end of the capture failed, and so did the attempt after it.
@@ -92,7 +94,7 @@ impl<'m> Life<'m> {
             stream.host_launch(self.closure())?;
             Ok(stream.host_launch(self.closure())?)
         })?;
-        let graph = Graph::new(&self.machine.context)?;
+        let graph = Graph::new(stream.context())?;
         let first = graph.add_host_node(&[], self.closure())?;
         let empty = graph.add_empty_node(&[*first])?;
         let child = graph.add_child_graph_node(&[empty], &captured)?;

@@ -9,8 +9,10 @@ use simulated_driver_client::Version;
 use tests::{Machine, SIMULATED, check, trial_with};
 
 /// What a driver of a version has to do. Before 12.0, there is no `cuGraphAddKernelNode` of today.
-const VERSIONS: [(Version, &[&str]); 2] =
-    [(Version::V11_4, &["replaced:", "updates:", "clone"]), (Version::V12_2, &["build:", "replaced:", "updates:"])];
+const VERSIONS: [(Version, &[&str]); 2] = [
+    (Version::V11_4, &["replaced:", "updates:", "clone", "kernel node"]),
+    (Version::V12_2, &["build:", "replaced:", "updates:"]),
+];
 
 /// None on a real driver, which has the version that it has.
 pub fn trials(machine: &Result<Machine, String>) -> Vec<Trial> {

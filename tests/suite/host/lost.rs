@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use cuda_hostfn::host::Moment;
 use cuda_hostfn::sys::{self, CUresult};
-use cuda_hostfn::{Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
+use cuda_hostfn::{Context, Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
-use simulated_driver_client::KERNELS;
+use simulated_driver_client::{Client, KERNELS};
 use tests::{Drops, Gate, Machine, Row, check, children::ask, equal, soon, touch};
 
 use crate::enqueue::block_on;
@@ -37,6 +37,7 @@ pub const QUESTIONS: &[Row] = &[
     ("running", running),
     ("reset", reset),
     ("exit while running", exit_while_running),
+    ("made again", made_again),
 ];
 
 /// The driver notices a fault after some 350 ms.
@@ -94,10 +95,23 @@ fn join(machine: &Machine) -> Result<(), Failed> {
 fn future(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let drops = Drops::default();
+    // The same context, known twice: both are looked at.
+    let context = machine.context.with_current(|| {
+        // SAFETY: the machine keeps the context.
+        unsafe { Context::from_raw(machine.context.as_raw()) }
+    })??;
+    let other = Stream::new(&context)?;
+    // As with a real driver, whoever looks has to look again.
+    if let Some(driver) = Client::of_loaded_driver() {
+        driver.delay_notice_of_fault(Duration::from_millis(100));
+    }
     trap(machine, &stream)?;
     let task = stream.host_task_with(drops.value(), |_| ())?;
+    let second = other.host_task(|| ())?;
+    let waiting = thread::spawn(move || is_lost(block_on(second)));
     let start = Instant::now();
     is_lost(block_on(task))?;
+    waiting.join().map_err(|_| "panicked")??;
     check(start.elapsed() < BOUND, || format!("took {:?}", start.elapsed()))?;
     soon("released", || drops.count() == 1)
 }
@@ -193,6 +207,25 @@ fn reset(machine: &Machine) -> Result<(), Failed> {
     let refused = stream.host_launch(|| ());
     std::mem::forget(stream);
     check(refused.is_err(), || "a stream of a context that is gone".to_owned())
+}
+
+/// The primary context has the same address again; what was pending in the one before is lost all the same.
+fn made_again(machine: &Machine) -> Result<(), Failed> {
+    let driver = Client::of_loaded_driver().ok_or("needs the simulated driver")?;
+    let stream = machine.stream()?;
+    driver.run_host_function(1, 0);
+    let task = stream.host_task(|| ())?;
+    // SAFETY: nothing of the context is used afterwards but handles, which then get errors.
+    let code = unsafe { sys::cuDevicePrimaryCtxReset(machine.device.as_raw()) };
+    equal("reset", &code, &CUresult::CUDA_SUCCESS)?;
+    let again = Context::primary(machine.device)?;
+    equal("address", &again.as_raw(), &machine.context.as_raw())?;
+    let result = task.join();
+    std::mem::forget(stream);
+    match result {
+        Err(TaskError::Lost(error)) => equal("code", &error.code(), &Some(CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED)),
+        other => Err(format!("{other:?}, expected it to be lost").into()),
+    }
 }
 
 fn exit_while_running(machine: &Machine) -> Result<(), Failed> {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use cuda_hostfn::host::{self, Reclaimer};
-use cuda_hostfn::sys::{self, CUresult};
+use cuda_hostfn::sys::{self, CUresult, CUstreamCaptureMode};
 use cuda_hostfn::{CaptureMode, CaptureStatus, Event};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
@@ -73,7 +73,24 @@ fn in_passing(machine: &Machine) -> Result<(), Failed> {
     equal("driver", &unsafe { sys::cuStreamSynchronize(stream.as_raw()) }, &CUresult::CUDA_SUCCESS)?;
     equal("before any call", &drops.count(), &0)?;
     stream.priority()?;
-    equal("by the next call", &drops.count(), &1)
+    equal("by the next call", &drops.count(), &1)?;
+    for number in 2..5 {
+        stream.retire(drops.value())?;
+        // SAFETY: the handle lives.
+        equal("driver", &unsafe { sys::cuStreamSynchronize(stream.as_raw()) }, &CUresult::CUDA_SUCCESS)?;
+        equal("how many things that were", &host::reclaim()?, &1)?;
+        equal("by `reclaim`", &drops.count(), &number)?;
+    }
+    // Of calls that enqueue, one in sixteen looks.
+    machine.context.with_current(|| {
+        stream.retire(drops.value())?;
+        // SAFETY: the handle lives.
+        equal("driver", &unsafe { sys::cuStreamSynchronize(stream.as_raw()) }, &CUresult::CUDA_SUCCESS)?;
+        for _ in 0..16 {
+            stream.host_launch(|| ())?;
+        }
+        equal("by those that enqueue", &drops.count(), &5)
+    })?
 }
 
 fn uncollected(machine: &Machine) -> Result<(), Failed> {
@@ -126,6 +143,11 @@ fn during_capture(machine: &Machine) -> Result<(), Failed> {
         let ended = capturing.end_capture();
         equal("status", &status, &CaptureStatus::Active)?;
         drop(ended?);
+        let global = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+        let mut before = global;
+        // SAFETY: the pointer is valid; the mode is the thread's own.
+        let code = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut before) };
+        equal("this thread's mode is as it was", &(code, before), &(CUresult::CUDA_SUCCESS, global))?;
     }
     Ok(())
 }

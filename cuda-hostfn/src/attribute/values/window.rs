@@ -152,6 +152,7 @@ mod tests {
             .with_hit(AccessProperty::Persisting)
             .with_miss(MissProperty::Streaming);
         assert_eq!(round_trip(&window), window);
+        assert_eq!(window.base(), 0x1000);
         let mut bytes = Vec::new();
         bytes.extend(0x1000_u64.to_ne_bytes());
         bytes.extend(64_u64.to_ne_bytes());
