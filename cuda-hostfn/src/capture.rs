@@ -53,6 +53,9 @@ pub enum CaptureStatus {
 impl StreamRef {
     /// Begins a capture (`cuStreamBeginCapture`): work is no longer run but becomes nodes of a graph.
     ///
+    /// No other thread should use the stream until the capture has ended. Where one enqueued in the very stream in which another
+    /// began and ended captures, a driver (580.159.04) crashed, for a program in C too; this crate cannot prevent that.
+    ///
     /// # Errors
     ///
     /// `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` for the legacy default stream; `CUDA_ERROR_ILLEGAL_STATE` if the stream

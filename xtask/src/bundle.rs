@@ -13,7 +13,7 @@ use crate::bench::hot_paths;
 use crate::setup;
 
 /// What is built, and how each of its programs is run on the other machine.
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 12] = [
     Part { build: &["test", "--no-run", "--package", "cuda-hostfn", "--lib"], seconds: 60, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "conformance"], seconds: 120, arguments: "" },
     Part { build: &["test", "--no-run", "--package", "tests", "--test", "device"], seconds: 240, arguments: "" },
@@ -24,6 +24,11 @@ const PARTS: [Part; 11] = [
     Part {
         build: &["bench", "--no-run", "--package", "tests", "--bench", "graphs"],
         seconds: 60,
+        arguments: "--bench",
+    },
+    Part {
+        build: &["bench", "--no-run", "--package", "tests", "--bench", "executor"],
+        seconds: 120,
         arguments: "--bench",
     },
     Part { build: &["build", "--release", "--package", "cuda-hostfn", "--examples"], seconds: 60, arguments: "" },

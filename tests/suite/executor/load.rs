@@ -16,8 +16,8 @@ pub const TRIALS: &[Row] = &[
 ];
 
 /// The simulated driver is slower.
-fn scale(number: u64) -> u64 {
-    if Client::of_loaded_driver().is_some() { number / 100 } else { number }
+fn scale(on_device: u64, simulated: u64) -> u64 {
+    if Client::of_loaded_driver().is_some() { simulated } else { on_device }
 }
 
 /// The process's memory in use, in KiB.
@@ -31,7 +31,7 @@ fn flat(machine: &Machine) -> Result<(), Failed> {
     let executor = HostExecutor::new(&machine.context, ExecutorOptions::new().workers(4))?;
     let stream = machine.stream()?;
     let (calls, disordered) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let round = scale(50_000);
+    let round = scale(1_000_000, 500);
     let mut at_first = None;
     for number in 0..10 {
         for index in 0..round {
@@ -61,7 +61,7 @@ fn one_stream(machine: &Machine) -> Result<(), Failed> {
 
 fn threads(machine: &Machine, streams: &[Stream]) -> Result<(), Failed> {
     let executor = HostExecutor::new(&machine.context, ExecutorOptions::new().workers(4))?;
-    let each = scale(5_000);
+    let each = scale(5_000, 50);
     let calls = Arc::new(AtomicU64::new(0));
     thread::scope(|scope| -> Result<(), Failed> {
         let threads: Vec<_> = (0..16)
