@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use cuda_hostfn::host::Moment;
 use cuda_hostfn::sys::{self, CUresult};
-use cuda_hostfn::{Context, Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
+use cuda_hostfn::{BorrowedStream, Context, Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
 use libtest_mimic::Failed;
 use parking_lot::Mutex;
 use simulated_driver_client::{Client, KERNELS};
@@ -96,18 +96,15 @@ fn future(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
     let drops = Drops::default();
     // The same context, known twice: both are looked at.
-    let context = machine.context.with_current(|| {
-        // SAFETY: the machine keeps the context.
-        unsafe { Context::from_raw(machine.context.as_raw()) }
-    })??;
-    let other = Stream::new(&context)?;
+    // SAFETY: the stream and its context outlive this.
+    let again = unsafe { BorrowedStream::from_raw(stream.as_raw()) }?;
     // As with a real driver, whoever looks has to look again.
     if let Some(driver) = Client::of_loaded_driver() {
         driver.delay_notice_of_fault(Duration::from_millis(100));
     }
     trap(machine, &stream)?;
     let task = stream.host_task_with(drops.value(), |_| ())?;
-    let second = other.host_task(|| ())?;
+    let second = again.host_task(|| ())?;
     let waiting = thread::spawn(move || is_lost(block_on(second)));
     let start = Instant::now();
     is_lost(block_on(task))?;
