@@ -215,36 +215,15 @@ impl<'s> HostFunctions<'s> {
             Some(lease) => lease.put(self.stream, handle.record()),
             None => self.enqueue(Some(trampoline::call), handle.record().as_ptr().cast()),
         };
-        let is_doubtful = put.is_ok() && self.was_perhaps_captured(ready);
-        if is_doubtful {
-            handle.header().keep_for_ever();
-        }
-        let refusal = match put {
-            // Workers would be waited for until the graph is launched.
-            Ok(()) if is_doubtful && lease.is_some() && self.is_capturing() == Some(true) => Some(Error::Capturing),
-            result => result.err(),
-        };
-        let is_certain = !is_doubtful && refusal.as_ref().is_none_or(is_certain);
-        if let Some(lease) = lease.as_ref().filter(|_| !is_certain) {
-            lease.retire();
-        }
-        let handle = match refusal {
-            None => handle,
-            // SAFETY: the handle of such a job in this context.
-            Some(error) => match unsafe { handle.refused::<J>(context, is_certain) } {
-                Ok(job) => {
-                    lease.into_iter().for_each(Lease::give_back);
-                    return Err(EnqueueError::new(error, job));
-                }
-                // The driver reported what befell other work; this call had begun.
-                Err(handle) => handle,
-            },
-        };
-        hook::tell(handle.record(), Moment::Enqueued);
         let origin = match &lease {
             Some(lease) => Origin::Executor(lease.stream_id()),
             None => Origin::Driver(self.stream.as_raw().addr()),
         };
+        let handle = match put {
+            Ok(()) if !self.was_perhaps_captured(ready) => handle,
+            put => self.in_doubt(lease, handle, put)?,
+        };
+        hook::tell(handle.record(), Moment::Enqueued);
         let kept = keep(handle, origin);
         if context.lane().fault().is_some() {
             context.give_up_lost();
@@ -252,7 +231,41 @@ impl<'s> HostFunctions<'s> {
         Ok(kept)
     }
 
+    /// A call that was refused, or that may be a node of a graph now.
+    #[cold]
+    fn in_doubt<J: Job>(
+        self,
+        lease: Option<Lease<'_>>,
+        handle: Handle,
+        put: Result<()>,
+    ) -> Result<Handle, EnqueueError<J>> {
+        let was_accepted = put.is_ok();
+        if was_accepted {
+            handle.header().keep_for_ever();
+        }
+        let refusal = match put {
+            // Workers would be waited for until the graph is launched.
+            Ok(()) if lease.is_some() && self.is_capturing() == Some(true) => Some(Error::Capturing),
+            result => result.err(),
+        };
+        let is_certain = !was_accepted && refusal.as_ref().is_none_or(is_certain);
+        if let Some(lease) = lease.as_ref().filter(|_| !is_certain) {
+            lease.retire();
+        }
+        let Some(error) = refusal else { return Ok(handle) };
+        // SAFETY: the handle of such a job in this context.
+        match unsafe { handle.refused::<J>(self.context(), is_certain) } {
+            Ok(job) => {
+                lease.into_iter().for_each(Lease::give_back);
+                Err(EnqueueError::new(error, job))
+            }
+            // The driver reported what befell other work; this call had begun.
+            Err(handle) => Ok(handle),
+        }
+    }
+
     /// Whether another thread may have begun a capture meanwhile, so that the call is a node of a graph, to be replayed.
+    #[inline]
     fn was_perhaps_captured(self, ready: &Ready) -> bool {
         // One that began and is over was ended.
         !self.stream.context().captures().none_since(ready.settled)
@@ -260,6 +273,7 @@ impl<'s> HostFunctions<'s> {
     }
 
     /// The stream's strand, if workers are to call.
+    #[inline]
     fn lease(self) -> Result<Option<Lease<'s>>> {
         match self.way {
             Way::Driver(_) | Way::InsteadOfExecutor => Ok(None),
