@@ -154,8 +154,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// What the driver answers; a kernel that failed is reported here. [`Error::WouldDeadlock`](crate::Error::WouldDeadlock)
-    /// in a closure of an [executor](crate::HostExecutor) in this context.
+    /// What the driver answers; a kernel that failed is reported here. [`Error::WouldDeadlock`] in a closure of an
+    /// [executor](crate::HostExecutor) in this context.
     pub fn synchronize(&self) -> Result<()> {
         host::check_no_deadlock_in(self)?;
         let _entered = self.enter()?;
