@@ -3,6 +3,7 @@
 mod check;
 pub mod children;
 mod disorder;
+pub mod faults;
 #[cfg(doctest)]
 mod guide;
 mod libraries;

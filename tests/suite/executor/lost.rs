@@ -6,10 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cuda_hostfn::sys::{self, CUresult};
-use cuda_hostfn::{LaunchConfig, Module, Stream, TaskError, host};
+use cuda_hostfn::{TaskError, host};
 use libtest_mimic::Failed;
-use parking_lot::Mutex;
-use simulated_driver_client::KERNELS;
+use tests::faults::{BOUND, is_lost, trap};
 use tests::{Drops, Machine, Row, check, children::ask, equal, soon, touch};
 
 use crate::executor;
@@ -32,26 +31,6 @@ pub const QUESTIONS: &[Row] = &[
     ("exit", exit),
     ("exit while running", exit_while_running),
 ];
-
-/// The driver notices a fault after some 350 ms.
-const BOUND: Duration = Duration::from_secs(1);
-
-fn trap(machine: &Machine, stream: &Stream) -> Result<(), Failed> {
-    let trap = Module::from_ptx(&machine.context, KERNELS)?.kernel::<()>("trap")?;
-    // SAFETY: it touches no memory.
-    unsafe { trap.launch(stream, &LaunchConfig::new(1, 1), ()) }?;
-    // Unloading it would wait for the fault.
-    static KEPT: Mutex<Vec<cuda_hostfn::Kernel<()>>> = Mutex::new(Vec::new());
-    KEPT.lock().push(trap);
-    Ok(())
-}
-
-fn is_lost<T: std::fmt::Debug>(result: Result<T, TaskError>) -> Result<(), Failed> {
-    match result {
-        Err(TaskError::Lost(error)) => equal("code", &error.code(), &Some(CUresult::CUDA_ERROR_LAUNCH_FAILED)),
-        other => Err(format!("{other:?}, expected it to be lost").into()),
-    }
-}
 
 fn join(machine: &Machine) -> Result<(), Failed> {
     let executor = executor(machine)?;

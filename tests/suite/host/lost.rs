@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use cuda_hostfn::host::Moment;
 use cuda_hostfn::sys::{self, CUresult};
-use cuda_hostfn::{BorrowedStream, Context, Error, Kernel, LaunchConfig, Module, Stream, TaskError, host};
+use cuda_hostfn::{BorrowedStream, Context, Error, Module, TaskError, host};
 use libtest_mimic::Failed;
-use parking_lot::Mutex;
 use simulated_driver_client::{Client, KERNELS};
+use tests::faults::{BOUND, is_lost, launch_trap, trap};
 use tests::{Drops, Gate, Machine, Row, check, children::ask, equal, soon, touch};
 
 use crate::enqueue::block_on;
@@ -39,29 +39,6 @@ pub const QUESTIONS: &[Row] = &[
     ("exit while running", exit_while_running),
     ("made again", made_again),
 ];
-
-/// The driver notices a fault after some 350 ms.
-const BOUND: Duration = Duration::from_secs(1);
-
-fn trap(machine: &Machine, stream: &Stream) -> Result<(), Failed> {
-    launch_trap(Module::from_ptx(&machine.context, KERNELS)?.kernel("trap")?, stream)
-}
-
-fn launch_trap(trap: Kernel<()>, stream: &Stream) -> Result<(), Failed> {
-    // SAFETY: it touches no memory.
-    unsafe { trap.launch(stream, &LaunchConfig::new(1, 1), ()) }?;
-    // Unloading it would wait for the fault.
-    static KEPT: Mutex<Vec<Kernel<()>>> = Mutex::new(Vec::new());
-    KEPT.lock().push(trap);
-    Ok(())
-}
-
-fn is_lost<T: std::fmt::Debug>(result: Result<T, TaskError>) -> Result<(), Failed> {
-    match result {
-        Err(TaskError::Lost(error)) => equal("code", &error.code(), &Some(CUresult::CUDA_ERROR_LAUNCH_FAILED)),
-        other => Err(format!("{other:?}, expected it to be lost").into()),
-    }
-}
 
 fn join(machine: &Machine) -> Result<(), Failed> {
     let stream = machine.stream()?;
