@@ -96,7 +96,8 @@ impl fmt::Display for UpdateRefusal {
 
 /// An update that did not happen: why, and where.
 ///
-/// `?` in a function that returns [`Result`](crate::Result) keeps the error and drops the node.
+/// `?` in a function that returns [`Result`](crate::Result) keeps the error and drops the node. In others, such as those with a
+/// `Box<dyn Error>`, `.map_err(cuda_hostfn::Error::from)?` does.
 #[derive(Debug)]
 pub struct UpdateError<'g> {
     error: Error,

@@ -9,7 +9,8 @@ use crate::Error;
 
 /// A call that was not enqueued, with what was to be called or kept: it was neither run nor dropped.
 ///
-/// `?` in a function that returns [`Result`](crate::Result) keeps the error and drops the rest.
+/// `?` in a function that returns [`Result`](crate::Result) keeps the error and drops the rest. In others, such as those with a
+/// `Box<dyn Error>`, `.map_err(cuda_hostfn::Error::from)?` does.
 pub struct EnqueueError<C> {
     error: Error,
     refused: C,
